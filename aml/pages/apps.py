@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class PagesConfig(AppConfig):
+    name = "aml.pages"
+    label = "pages"
+    verbose_name = "Pages"

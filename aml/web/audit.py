@@ -1,0 +1,112 @@
+"""The audit log: rows are written in the act's transaction, and sealed in sequence afterwards."""
+
+from __future__ import annotations
+
+from datetime import UTC, date
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from aml.lib.canonical import canonical_hash
+from aml.web import clock
+from aml.web.models import AuditEntry, AuditRoot, User
+
+GENESIS = "0" * 64
+
+
+def record(
+    act: str,
+    *,
+    subject: str,
+    actor: User | None = None,
+    actor_label: str = "platform",
+    reason: str = "",
+    public: bool = False,
+    **data: Any,
+) -> AuditEntry:
+    """Write one act. Call it inside the transaction of the act itself."""
+    return AuditEntry.objects.create(
+        at=clock.now(), actor=actor, actor_label=actor_label, act=act, subject=subject, reason=reason,
+        data=data, public=public,
+    )  # fmt: skip
+
+
+def seal(*, limit: int = 1000) -> int:
+    """Chain up to ``limit`` unsealed rows in the order of their ids; returns how many.
+
+    Only one sealer at a time gets past the lock on the last root's row; a second finds nothing to do.
+    """
+    with transaction.atomic():
+        rows = list(
+            AuditEntry.objects.select_for_update().filter(sequence__isnull=True).order_by("pk")[:limit]
+        )
+        if not rows:
+            return 0
+        sequence, previous = _head()
+        for row in rows:
+            sequence += 1
+            row.sequence, row.previous_hash = sequence, previous
+            row.entry_hash = previous = entry_hash(row)
+        AuditEntry.objects.bulk_update(rows, ["sequence", "previous_hash", "entry_hash"])
+        _write_root(rows[-1])
+    return len(rows)
+
+
+def entry_hash(row: AuditEntry) -> str:
+    """SHA-256 of the canonical JSON of everything the row says, its place, and the row before."""
+    return canonical_hash(
+        {
+            "sequence": row.sequence,
+            "previous": row.previous_hash,
+            "at": row.at.astimezone(UTC).isoformat(timespec="microseconds"),
+            "actor": row.actor_label,
+            "act": row.act,
+            "subject": row.subject,
+            "reason": row.reason,
+            "data": row.data,
+            "public": row.public,
+        }
+    )
+
+
+def verify() -> list[str]:
+    """Walk the chain; each sentence names a row that was edited, deleted or moved. Empty: intact."""
+    faults: list[str] = []
+    expected, previous = 1, GENESIS
+    for row in AuditEntry.objects.filter(sequence__isnull=False).order_by("sequence").iterator():
+        if row.sequence != expected:
+            faults.append(f"row {expected} is missing; the next one is {row.sequence}")
+        if row.previous_hash != previous:
+            faults.append(f"row {row.sequence} does not follow the row before it")
+        if entry_hash(row) != row.entry_hash:
+            faults.append(f"row {row.sequence} was edited")
+        expected, previous = (row.sequence or expected) + 1, row.entry_hash
+    return faults + _root_faults()
+
+
+def _root_faults() -> list[str]:
+    hashes = dict(
+        AuditEntry.objects.filter(sequence__in=AuditRoot.objects.values("sequence")).values_list(
+            "sequence", "entry_hash"
+        )
+    )
+    return [
+        f"the root of {root.day} names row {root.sequence}, which is gone or differs"
+        for root in AuditRoot.objects.order_by("day")
+        if hashes.get(root.sequence) != root.entry_hash
+    ]
+
+
+def _head() -> tuple[int, str]:
+    last = AuditEntry.objects.aggregate(last=Max("sequence"))["last"]
+    if last is None:
+        return 0, GENESIS
+    return last, AuditEntry.objects.values_list("entry_hash", flat=True).get(sequence=last)
+
+
+def _write_root(row: AuditEntry) -> None:
+    day: date = clock.now().astimezone(UTC).date()
+    AuditRoot.objects.update_or_create(
+        day=day, defaults={"sequence": row.sequence, "entry_hash": row.entry_hash}
+    )

@@ -1,0 +1,31 @@
+"""The one door to Celery: its settings for every task, and waking somebody after the commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from celery import Task, shared_task
+from django.conf import settings
+from django.db import transaction
+
+
+def task(
+    *, name: str, queue: str = "aml", time_limit: int = 120
+) -> Callable[[Callable[..., None]], Task[..., None]]:
+    """A task that is acknowledged late, ignores its result, and is safe to run twice at once."""
+
+    def decorate(function: Callable[..., None]) -> Task[..., None]:
+        made: Task[..., None] = shared_task(
+            name=name, queue=queue, acks_late=True, ignore_result=True, time_limit=time_limit
+        )(function)
+        return made
+
+    return decorate
+
+
+def wake(target: Task[..., None], **kwargs: Any) -> None:
+    """Send ``target`` once the transaction is committed. A lost message is made good by reconcile."""
+    if settings.EMBEDDED_DRIVER:
+        return  # the driver beside the site polls
+    transaction.on_commit(lambda: target.apply_async(kwargs=kwargs, ignore_result=True), robust=True)

@@ -1,0 +1,100 @@
+"""A story's probe turned into a question of the pack, with its askings."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from benchmarks.packs.textual.casting import Role
+from benchmarks.packs.textual.story import Moment, Probe
+from benchmarks.packs.textual.values import Value, render
+from benchmarks.types import Option, Question
+
+Places = Mapping[int, Sequence[str]]  # beat (from 0) to the references of its starred lines
+
+
+class Asking(NamedTuple):
+    ask: str
+    question: Question
+    session: int | None  # after which session; None: at the end
+    gold: Any = None
+
+
+def asking(
+    probe: Probe,
+    *,
+    role: Role,
+    question_id: str,
+    sample: str,
+    dataset: str,
+    values: Mapping[str, Value],
+    places: Places,
+    sessions: int,
+    random: random.Random,
+) -> Iterator[Asking]:
+    """One asking a moment, all of one question."""
+    options, gold = _options(probe, values=values, random=random)
+    question = Question(
+        id=question_id,
+        sample=sample,
+        dataset=dataset,
+        capability=role.story.capability,
+        leaf=probe.leaf or role.story.leaf,
+        query=render(probe.query, values=values, random=random),
+        options=options,
+        scorer=probe.scorer,
+        gold=_golds(probe.gold, values=values) if probe.gold else gold,
+        evidence=_evidence(probe, places=places),
+    )
+    for number, moment in enumerate(probe.moments, start=1):
+        yield Asking(
+            ask=question_id if len(probe.moments) == 1 else f"{question_id}-{number}",
+            question=question,
+            session=_session(moment, role=role, sessions=sessions, random=random),
+            gold=_golds(moment.gold, values=values) if moment.gold else None,
+        )
+
+
+def _golds(text: str, *, values: Mapping[str, Value]) -> str | list[str]:
+    """A gold as written: one string, or several accepted ones with bars between."""
+    parts = [part.strip().format_map(values) for part in text.split("|")]
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _options(
+    probe: Probe, *, values: Mapping[str, Value], random: random.Random
+) -> tuple[tuple[Option, ...] | None, str | list[str] | None]:
+    """Shuffled options, and the letter of the first written or the letters in the written order."""
+    written = [text.format_map(values) for text in probe.options or probe.order]
+    if not written:
+        return None, None
+    shown = list(written)
+    while probe.order and shown == written:  # the right order must not be the one that is shown
+        random.shuffle(shown)
+    if probe.options:
+        random.shuffle(shown)
+    letters = {text: chr(ord("A") + index) for index, text in enumerate(shown)}
+    options = tuple(Option(letter=letter, text=text) for text, letter in letters.items())
+    return options, letters[written[0]] if probe.options else [letters[text] for text in written]
+
+
+def _evidence(probe: Probe, *, places: Places) -> tuple[str, ...] | None:
+    """References of the starred lines. What can't be answered has no evidence unless it says so."""
+    if probe.scorer == "abstain" and not probe.evidence:
+        return None
+    beats = [beat - 1 for beat in probe.evidence] or sorted(places)
+    return tuple(reference for beat in beats for reference in places.get(beat, ())) or None
+
+
+def _session(moment: Moment, *, role: Role, sessions: int, random: random.Random) -> int | None:
+    """Some session after the moment's beat and before the next beat of the story.
+
+    ``at 0`` is before the first beat; where that is the first session, it is before everything,
+    so the story's first beat is placed later (see ``casting``).
+    """
+    if moment.beat is None:
+        return None
+    first = role.sessions[moment.beat - 1] if moment.beat else 0
+    after = role.sessions[moment.beat] if moment.beat < len(role.sessions) else sessions
+    return random.randint(first, max(first, after - 1))

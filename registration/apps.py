@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class RegistrationConfig(AppConfig):
+    name = "registration"
+    verbose_name = "Registration"
