@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -52,13 +54,14 @@ ACTIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.PAUSED})
 FINAL = frozenset(RunStatus) - ACTIVE
 SCORED_ENDS = frozenset({RunStatus.SUCCEEDED, RunStatus.PARTIAL})
 
-MOVES: dict[str, frozenset[str]] = {
+MOVES: Mapping[str, frozenset[str]] = {
     RunStatus.QUEUED: frozenset({RunStatus.RUNNING, RunStatus.PAUSED, RunStatus.FAILED, RunStatus.CANCELLED}),
     RunStatus.RUNNING: frozenset({RunStatus.PAUSED}) | FINAL,
     RunStatus.PAUSED: frozenset({RunStatus.RUNNING, RunStatus.QUEUED}) | FINAL,
-} | {state: frozenset() for state in FINAL}
+    **{state: frozenset[str]() for state in FINAL},
+}
 
-PUBLICATION_MOVES: dict[str, frozenset[str]] = {
+PUBLICATION_MOVES: Mapping[str, frozenset[str]] = {
     Publication.PRIVATE: frozenset({Publication.IN_REVIEW, Publication.WITHDRAWN}),
     Publication.IN_REVIEW: frozenset(
         {
@@ -69,7 +72,9 @@ PUBLICATION_MOVES: dict[str, frozenset[str]] = {
             Publication.WITHHELD,
         }
     ),
-    Publication.NEEDS_MATERIAL: frozenset({Publication.IN_REVIEW, Publication.REJECTED, Publication.WITHDRAWN}),
+    Publication.NEEDS_MATERIAL: frozenset(
+        {Publication.IN_REVIEW, Publication.REJECTED, Publication.WITHDRAWN}
+    ),
     Publication.APPROVED: frozenset({Publication.PUBLISHED, Publication.WITHHELD, Publication.WITHDRAWN}),
     Publication.PUBLISHED: frozenset({Publication.WITHDRAWN, Publication.DISQUALIFIED, Publication.WITHHELD}),
     Publication.REJECTED: frozenset({Publication.IN_REVIEW}),

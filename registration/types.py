@@ -51,3 +51,24 @@ START_ALARM_HOURS = 36
 OUTAGE_END_HOURS = 24
 ZERO_SHARE_SUCCEEDED = 0.005
 ZERO_SHARE_PARTIAL = 0.20
+
+#: Fields of a version that only one division has, and that it requires (product.md, rule 1).
+DIVISION_FIELDS: dict[Division, tuple[str, ...]] = {
+    Division.OPEN_SOURCE: (
+        "repository", "commit", "original_authors", "provenance", "changes", "licence",
+        "implementation_notes",
+    ),
+    Division.COMMERCIAL: ("product_version", "capacity_statement"),
+}  # fmt: skip
+
+#: What every version must say.
+REQUIRED_FIELDS = (
+    "label", "add_url", "search_url", "auth_scheme", "runtime_environment", "documentation",
+    "models_and_dependencies", "contact",
+)  # fmt: skip
+
+#: What a participant may choose to show; system, version, division and what the division requires of
+#: everybody (repository and commit, or product version) are always shown.
+PUBLISHABLE_FIELDS = (
+    "organisation", "documentation", "models_and_dependencies", "runtime_environment", "contact",
+)  # fmt: skip

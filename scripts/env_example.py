@@ -10,9 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 
 def main() -> None:
-    # The defaults shown are those of an empty environment.
-    for name in [name for name in os.environ if name.startswith("AML_")]:
-        del os.environ[name]
+    # The settings must load whatever the caller has set.
+    os.environ.clear()
     from aml import settings
     from aml.lib.env import render_example
 

@@ -224,17 +224,10 @@ def sweep() -> None:
         with suppress(OSError, ValueError, KeyError, ServiceError):
             if root.is_symlink() or root.stat().st_uid != os.geteuid():
                 continue
-            if is_alive(json.loads((root / STATE).read_text())["pid"]):
+            if Path("/proc", f"{json.loads((root / STATE).read_text())['pid']}").exists():
                 continue
             stop_all([load(root, name) for name in ("postgres", "redis") if (root / name).exists()])
             shutil.rmtree(root, ignore_errors=True)
-
-
-def is_alive(pid: int) -> bool:
-    with suppress(ProcessLookupError):
-        os.kill(pid, 0)
-        return True
-    return False
 
 
 def clean_environment(source: Mapping[str, str]) -> dict[str, str]:

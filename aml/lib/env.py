@@ -43,7 +43,10 @@ class ConfigurationError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """One declared variable, as ``.env.example`` shows it. ``shown`` is the default as text, or empty."""
+    """One declared variable, as ``.env.example`` shows it.
+
+    ``shown`` is the default as one would write it, or empty; ``note`` says it where it depends on something.
+    """
 
     name: str
     section: str
@@ -51,6 +54,7 @@ class Variable:
     expected: str
     shown: str
     secret: bool
+    note: str = ""
 
 
 class Env:
@@ -85,8 +89,10 @@ class Env:
         self._declare(name, help=help, expected="one of " + ", ".join(choices), shown=default)
         return self._parsed(name, parse=lambda text: _chosen(text, choices), default=default)
 
-    def bool(self, name: _Str, *, help: _Str, default: _Bool, shown: _Str | None = None) -> _Bool:
-        self._declare(name, help=help, expected="yes or no", shown=shown or ("yes" if default else "no"))
+    def bool(self, name: _Str, *, help: _Str, default: _Bool, shown: _Str = "") -> _Bool:
+        """``shown`` says the default in words where it depends on another setting; so it does for ``int``."""
+        written = "yes" if default else "no"
+        self._declare(name, help=help, expected="yes or no", shown="" if shown else written, note=shown)
         return self._parsed(name, parse=_yes_or_no, default=default)
 
     def int(
@@ -97,10 +103,10 @@ class Env:
         default: _Int,
         minimum: _Int = 0,
         maximum: _Int | None = None,
-        shown: _Str | None = None,
+        shown: _Str = "",
     ) -> _Int:
         expected = "a whole number" + _range_text(minimum, maximum)
-        self._declare(name, help=help, expected=expected, shown=shown or f"{default}")
+        self._declare(name, help=help, expected=expected, shown="" if shown else f"{default}", note=shown)
         return self._parsed(name, parse=lambda text: _within(int(text), minimum, maximum), default=default)
 
     def float(
@@ -182,11 +188,21 @@ class Env:
             if name not in elsewhere and not (prefixes and name.startswith(prefixes))
         ]
 
-    def _declare(self, name: _Str, *, help: _Str, expected: _Str, shown: _Str, secret: _Bool = False) -> None:
+    def _declare(
+        self,
+        name: _Str,
+        *,
+        help: _Str,
+        expected: _Str,
+        shown: _Str,
+        secret: _Bool = False,
+        note: _Str = "",
+    ) -> None:
         if name in self._variables:
             raise ValueError(f"{name} is declared twice")
+        section = self._section
         self._variables[name] = Variable(
-            name=name, section=self._section, help=help, expected=expected, shown=shown, secret=secret
+            name=name, section=section, help=help, expected=expected, shown=shown, secret=secret, note=note
         )
 
     def _parsed(self, name: _Str, *, parse: Callable[[_Str], T], default: T) -> T:
@@ -231,7 +247,8 @@ def render_example(variables: Iterable[Variable]) -> str:
         if variable.section != section:
             section = variable.section
             lines += ["", f"## {section}"]
-        lines += ["", f"# {variable.help}", f"# Takes {variable.expected}."]
+        note = f" Default: {variable.note}." if variable.note else ""
+        lines += ["", f"# {variable.help}", f"# Takes {variable.expected}.{note}"]
         lines.append(f"#{variable.name}={'' if variable.secret else variable.shown}")
     return "\n".join(lines) + "\n"
 

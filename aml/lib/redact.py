@@ -63,15 +63,14 @@ def safe_excerpt(data: bytes, secrets: Iterable[str] | Redactor, *, limit: int =
     redactor = secrets if isinstance(secrets, Redactor) else Redactor(secrets=secrets)
     text = data[: 2 * limit].decode("utf-8", "replace")
     cleaned = safe_text(redactor.clean(text))
-    kept = cleaned.encode()[:limit].decode("utf-8", "ignore")
-    return kept
+    return cleaned.encode()[:limit].decode("utf-8", "ignore")
 
 
 def mask_headers(
     headers: Iterable[tuple[str, str]], *, redactor: Redactor | None = None
 ) -> tuple[tuple[str, str], ...]:
     """Header pairs safe to store: credentials masked, long values and long lists cut."""
-    kept = []
+    kept: list[tuple[str, str]] = []
     for name, value in headers:
         if len(kept) == HEADERS_KEPT:
             break
@@ -130,7 +129,8 @@ def _occurrences(text: str, *, needle: str, start: int, block: str) -> Iterator[
 
 
 def _masked(text: str, spans: list[tuple[int, int]]) -> str:
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for low, high in sorted(spans):
         if low > position or not pieces:
             pieces += [text[position:low], MASK]

@@ -24,3 +24,23 @@ def storable(text: str) -> bool:
 def shorten(text: str, *, length: int) -> str:
     """At most ``length`` characters, the last an ellipsis where something was cut."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+# Marks that reorder or hide text: bidirectional embeddings, overrides and isolates, zero-width characters.
+_REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb]")
+_LINE_ENDS = re.compile("[\t\n\r]")
+
+
+def unwelcome_character(text: str, *, multiline: bool) -> str | None:
+    """The first character that a person can't have meant to type, as ``U+202E``; None if there is none.
+
+    Names refuse everything invisible or reordering. Prose (``multiline``) may hold line ends, tabs and
+    the direction marks that right-to-left languages need, but no overrides.
+    """
+    patterns = [_UNSAFE, _REORDERING] if multiline else [_UNSAFE, _REORDERING, _INVISIBLE, _LINE_ENDS]
+    found = [match for pattern in patterns if (match := pattern.search(text))]
+    if not found:
+        return None
+    first = min(found, key=lambda match: match.start())
+    return f"U+{ord(first.group()):04X}"

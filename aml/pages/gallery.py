@@ -54,25 +54,25 @@ class SampleRow:
 
     @property
     def capabilities(self) -> list[tuple[str, str, float | None, int]]:
-        columns = list(zip(*(row.values for row in (*_ROWS, *_BASELINES)), strict=True))
+        columns = list(zip(*(row.values for row in _ROWS), strict=True))
         return [
             (name, title, value, heat_bucket(value, column))
             for (name, title, _), value, column in zip(_CAPABILITIES, self.values, columns, strict=True)
         ]
 
 
-_OPEN = ("open_source",)
 _ROWS = (
-    SampleRow(1, 1, 1, 1, "Palimpsest", "2.4.1", 0.612, 0.594, 0.63, (0.71, 0.58, 0.62, 0.66, 0.49, 0.6), _OPEN),
-    SampleRow(2, 2, 4, 2, "Hippocampus-lite", "0.9.0", 0.551, 0.53, 0.571, (0.68, 0.5, 0.54, 0.6, 0.44, 0.52), _OPEN),
-    SampleRow(3, 2, 4, 2, "记忆宫殿", "v1.2", 0.548, 0.527, 0.57, (0.66, 0.52, 0.5, 0.61, 0.47, 0.51), _OPEN),
+    SampleRow(1, 1, 1, 1, "Palimpsest", "2.4.1", 0.612, 0.594, 0.63, (0.71, 0.58, 0.62, 0.66, 0.49, 0.6)),
+    SampleRow(2, 2, 4, 2, "Hippocampus-lite", "0.9.0", 0.551, 0.53, 0.571,
+              (0.68, 0.5, 0.54, 0.6, 0.44, 0.52)),
+    SampleRow(3, 2, 4, 2, "记忆宫殿", "v1.2", 0.548, 0.527, 0.57, (0.66, 0.52, 0.5, 0.61, 0.47, 0.51)),
     SampleRow(4, 2, 5, 2, "Graphmem with a rather long name", "2026-11-20 · 3f9c1d2", 0.536, 0.513, 0.558,
-              (0.64, 0.55, 0.47, 0.55, 0.45, 0.5), (*_OPEN, "incomplete"), scored=1_954),
-    SampleRow(5, 4, 5, 3, "Tape", "5", 0.509, 0.486, 0.532, (0.6, 0.46, 0.49, 0.51, 0.5, None), _OPEN),
+              (0.64, 0.55, 0.47, 0.55, 0.45, 0.5), ("incomplete", "self_run"), scored=1_954),
+    SampleRow(5, 4, 5, 3, "Tape", "5", 0.509, 0.486, 0.532, (0.6, 0.46, 0.49, 0.51, 0.5, None)),
 )  # fmt: skip
 _BASELINES = (
-    SampleRow(None, None, None, 0, "Full context", "", 0.634, 0.615, 0.652, (0.74, 0.6, 0.66, 0.63, 0.52, 0.65),
-              ("baseline",), is_baseline=True, url="", tokens=26_410),
+    SampleRow(None, None, None, 0, "Full context", "", 0.634, 0.615, 0.652,
+              (0.74, 0.6, 0.66, 0.63, 0.52, 0.65), ("baseline",), is_baseline=True, url="", tokens=26_410),
     SampleRow(None, None, None, 0, "Full-text search", "reference 1", 0.487, 0.465, 0.509,
               (0.63, 0.4, 0.45, 0.44, 0.48, 0.44), ("baseline",), is_baseline=True, url=""),
     SampleRow(None, None, None, 0, "No memory", "", 0.121, 0.108, 0.135, (0.04, 0.03, 0.05, 0.02, 0.62, 0.1),
@@ -94,8 +94,8 @@ def sample_board() -> dict[str, Any]:
         "updated_at": _NOW,
         "questions": 1_986,
         "formula": "Overall = weighted mean of the capabilities, weights as in the pack's manifest.",
-        "tie_rule": "Rank = 1 + the number of rows with a higher score. The range holds every rank the paired "
-        "differences allow; a bracket joins the rows that can't be told apart from the first of them.",
+        "tie_rule": "Rank = 1 + the number of rows with a higher score. The range holds every rank the "
+        "paired differences allow; a bracket joins the rows that can't be told apart from the first of them.",
         "noise": "Answering 5 % of the questions again changed Overall by 0.4 points.",
         "csv": "#csv",
         "json": "#json",
@@ -104,9 +104,10 @@ def sample_board() -> dict[str, Any]:
 
 class SampleForm(forms.Form):
     system = forms.CharField(label="System", help_text="The name on the board.", max_length=60)
-    add_url = forms.URLField(label="Add URL", help_text="Called exactly as written; redirects are not followed.",
-                             assume_scheme="https")  # fmt: skip
-    auth = forms.ChoiceField(label="Authentication", choices=[("bearer", "Bearer"), ("x-api-key", "X-API-Key")])
+    add_url = forms.URLField(label="Add URL", help_text="Called exactly as written.", assume_scheme="https")
+    auth = forms.ChoiceField(
+        label="Authentication", choices=[("bearer", "Bearer"), ("x-api-key", "X-API-Key")]
+    )
     tracks = forms.MultipleChoiceField(
         label="Tracks",
         choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
@@ -123,14 +124,27 @@ class SampleForm(forms.Form):
 
 
 class SampleStatements(forms.Form):
-    frozen = forms.BooleanField(label="The version is frozen: code, image, endpoints, authentication, capacity.")
-    kept = forms.BooleanField(label="The service and its memories stay up until the run page says that I may stop.")
+    frozen = forms.BooleanField(
+        label="The version is frozen: code, image, endpoints, authentication, capacity."
+    )
+    kept = forms.BooleanField(
+        label="The service and its memories stay up until the run page says that I may stop."
+    )
     deleted = forms.BooleanField(label="I will delete the evaluation data within 30 days after the end.")
 
 
 def _sample_forms() -> dict[str, forms.Form]:
-    sent = {"system": "Palimpsest", "add_url": "ftp://memory.example.org/add", "concurrency": "900", "auth": "bearer"}
-    return {"empty_form": SampleForm(), "form": SampleForm(sent, prefix=None), "statements": SampleStatements({"kept": "on"})}
+    sent = {
+        "system": "Palimpsest",
+        "add_url": "ftp://memory.example.org/add",
+        "concurrency": "900",
+        "auth": "bearer",
+    }
+    return {
+        "empty_form": SampleForm(),
+        "form": SampleForm(sent, prefix=None),
+        "statements": SampleStatements({"kept": "on"}),
+    }
 
 
 def _sample_lists() -> dict[str, Any]:
@@ -163,7 +177,7 @@ def _sample_lists() -> dict[str, Any]:
             ("Add URL", "https://memory.example.org/v1/add", "mono"),
             ("Image digest", ""),
         ],
-        "figures": [("Overall", "61.2"), ("Questions", "1,986"), ("Search p95", "1.24 s"), ("Errors", "0.1 %")],
+        "figures": [("Overall", "61.2"), ("Questions", "1,986"), ("Search p95", "1.24 s")],
         "effects": [
             ("Slot", "2 of 2: this is the last Full of the cycle"),
             ("Cooldown", "30 days in this track, from the moment the run ends"),

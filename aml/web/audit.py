@@ -49,7 +49,7 @@ def seal(*, limit: int = 1000) -> int:
             row.sequence, row.previous_hash = sequence, previous
             row.entry_hash = previous = entry_hash(row)
         AuditEntry.objects.bulk_update(rows, ["sequence", "previous_hash", "entry_hash"])
-        _write_root(rows[-1])
+        _write_root(sequence, previous)
     return len(rows)
 
 
@@ -105,8 +105,6 @@ def _head() -> tuple[int, str]:
     return last, AuditEntry.objects.values_list("entry_hash", flat=True).get(sequence=last)
 
 
-def _write_root(row: AuditEntry) -> None:
+def _write_root(sequence: int, entry_hash: str) -> None:
     day: date = clock.now().astimezone(UTC).date()
-    AuditRoot.objects.update_or_create(
-        day=day, defaults={"sequence": row.sequence, "entry_hash": row.entry_hash}
-    )
+    AuditRoot.objects.update_or_create(day=day, defaults={"sequence": sequence, "entry_hash": entry_hash})

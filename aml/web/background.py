@@ -10,8 +10,11 @@ from django.conf import settings
 from django.db import transaction
 
 
+DEFAULT_QUEUE = "aml"
+
+
 def task(
-    *, name: str, queue: str = "aml", time_limit: int = 120
+    *, name: str, queue: str = DEFAULT_QUEUE, time_limit: int = 120
 ) -> Callable[[Callable[..., None]], Task[..., None]]:
     """A task that is acknowledged late, ignores its result, and is safe to run twice at once."""
 
@@ -26,6 +29,10 @@ def task(
 
 def wake(target: Task[..., None], **kwargs: Any) -> None:
     """Send ``target`` once the transaction is committed. A lost message is made good by reconcile."""
-    if settings.EMBEDDED_DRIVER:
-        return  # the driver beside the site polls
-    transaction.on_commit(lambda: target.apply_async(kwargs=kwargs, ignore_result=True), robust=True)
+    transaction.on_commit(lambda: send(target, **kwargs), robust=True)
+
+
+def send(target: Task[..., None], *, queue: str = DEFAULT_QUEUE, **kwargs: Any) -> None:
+    """Send ``target`` now, outside any transaction. Without a broker the driver beside the site polls."""
+    if not settings.EMBEDDED_DRIVER:
+        target.apply_async(kwargs=kwargs, queue=queue, ignore_result=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 import zlib
+from collections.abc import Sequence
+from pathlib import Path
 
-from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 
 from aml.lib.canonical import sha256_hex
@@ -16,22 +18,36 @@ class MissingBody(LookupError):
 
 
 def put(data: bytes) -> str:
-    """Store ``data`` and return its SHA-256; the same bytes are stored once.
+    """Store ``data`` and return its SHA-256; the same bytes are stored once."""
+    return put_many([data])[0]
 
-    The file is written before the row, so that a row always has its file; a crash between the two
+
+def put_many(blobs: Sequence[bytes]) -> list[str]:
+    """Store each blob; returns their SHA-256 in order.
+
+    Files are written before rows, so that a row always has its file; a crash between the two
     leaves a file without a row, which the next ``put`` of the same bytes takes up.
     """
-    digest = sha256_hex(data)
-    if Body.objects.filter(pk=digest).exists():
-        return digest
-    packed = zlib.compress(data, 6)
+    rows = {}
+    digests = [sha256_hex(data) for data in blobs]
+    for digest, data in zip(digests, blobs, strict=True):
+        packed = zlib.compress(data, 3)
+        _write_file(digest, packed)
+        rows[digest] = Body(sha256=digest, size=len(data), stored_size=len(packed))
+    Body.objects.bulk_create(rows.values(), ignore_conflicts=True)
+    return digests
+
+
+def _write_file(digest: str, packed: bytes) -> None:
+    """Under a name of its own first, so that a crash or a second writer never leaves half a file."""
     storage = storages["bodies"]
-    if not storage.exists(_path(digest)):
-        storage.save(_path(digest), ContentFile(packed))
-    Body.objects.bulk_create(
-        [Body(sha256=digest, size=len(data), stored_size=len(packed))], ignore_conflicts=True
-    )
-    return digest
+    if storage.exists(_path(digest)):
+        return
+    target = Path(storage.path(_path(digest)))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_suffix(f".{secrets.token_hex(6)}")
+    draft.write_bytes(packed)
+    draft.replace(target)
 
 
 def get(digest: str) -> bytes:

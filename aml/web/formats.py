@@ -155,14 +155,18 @@ def scale_for(values: Iterable[float | None], *, step: float = 0.05) -> tuple[fl
     low = math.floor(round(min(known) / step, 9)) * step
     high = math.ceil(round(max(known) / step, 9)) * step
     if high - low < step:
-        high = low + step
+        high = min(1.0, low + step)
+        low = min(low, high - step)
     return max(0.0, round(low, 9)), min(1.0, round(high, 9))
 
 
 def heat_bucket(value: float | None, column: Sequence[float | None]) -> int:
-    """0 to 4: where the value stands between its column's lowest and highest; 0 if there is no spread."""
+    """0 to 4: where a value stands between the lowest and highest of ``column``; 0 if there is no spread.
+
+    The column is that of the ranked rows: a baseline far below them would flatten every difference.
+    """
     known = [each for each in column if each is not None and not math.isnan(each)]
     if value is None or math.isnan(value) or not known or max(known) == min(known):
         return 0
     share = (value - min(known)) / (max(known) - min(known))
-    return min(HEAT_BUCKETS - 1, int(share * HEAT_BUCKETS))
+    return max(0, min(HEAT_BUCKETS - 1, math.floor(share * HEAT_BUCKETS)))

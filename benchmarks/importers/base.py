@@ -43,4 +43,6 @@ def importer(name: str) -> Importer:
 
 def require_licence(*, confirmed: bool, name: str, licence: str, terms: str) -> None:
     if not confirmed:
-        raise ImportRefused(f"{name} is under {licence}: {terms}. Confirm that you may use it, then try again.")
+        raise ImportRefused(
+            f"{name} is under {licence}: {terms}. Confirm that you may use it, then try again."
+        )

@@ -91,7 +91,8 @@ def _load(path: Path) -> list[dict[str, Any]]:
         raise ImportRefused(f"{path.name} can't be read as JSON: {error}") from error
     if not isinstance(data, list) or not data or not all(_looks_right(entry) for entry in data):
         raise ImportRefused(
-            f"{path.name} has another layout: expected a list of objects with 'sample_id', 'conversation' and 'qa'"
+            f"{path.name} has another layout: expected a list of objects "
+            "with 'sample_id', 'conversation' and 'qa'"
         )
     return data
 
@@ -156,7 +157,9 @@ def _when(text: object, *, session: int) -> datetime:
     try:
         return datetime.strptime(str(text), DATE_FORMAT).replace(tzinfo=UTC)
     except ValueError as error:
-        raise ImportRefused(f"session {session} has the date {text!r}, expected '1:56 pm on 8 May, 2023'") from error
+        raise ImportRefused(
+            f"session {session} has the date {text!r}, expected '1:56 pm on 8 May, 2023'"
+        ) from error
 
 
 def _messages(
@@ -254,5 +257,5 @@ def _notes(tally: Tally, *, samples: int) -> Iterator[str]:
     if tally.adversarial_with_answer:
         yield (
             f"{tally.adversarial_with_answer} adversarial questions also have an answer in the source "
-            "(\"No\"); they are graded as abstention like the others"
+            '("No"); they are graded as abstention like the others'
         )

@@ -64,8 +64,9 @@ Licence: CC BY-NC 4.0. Not for commercial use, and not to be passed on with soft
 |---|---|
 {rows}
 
-Capabilities: A Explicit facts = single-hop. B Relations and multi-hop = multi-hop and open-domain (two leaves).
-C Time and events = temporal. H Safety and privacy = adversarial, graded as abstention: the answer must decline.
+Capabilities: A Explicit facts = single-hop. B Relations and multi-hop = multi-hop and open-domain (two
+leaves). C Time and events = temporal. H Safety and privacy = adversarial, graded as abstention: the answer
+must decline.
 Weights are each capability's share of the questions, so Overall is the plain mean over all questions.
 The answerable categories are graded by `{scorer}`.
 """

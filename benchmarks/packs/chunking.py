@@ -30,9 +30,7 @@ def message_words(message: Message) -> int:
     return sum(word_count(part.text) for part in message.content if part.type == "text")
 
 
-def split_long_message(
-    message: Message, *, limit: int = MAX_TEXTUAL_CHARACTERS
-) -> list[Message]:
+def split_long_message(message: Message, *, limit: int = MAX_TEXTUAL_CHARACTERS) -> list[Message]:
     """Pieces of at most ``limit`` characters, cut at white space, with the same role and time.
 
     A run of more than ``limit`` characters without a space is cut at the limit: there is no
@@ -73,9 +71,7 @@ def _split_by_words(message: Message, *, max_words: int) -> list[Message]:
     return [message.model_copy(update={"content": piece}) for piece in pieces]
 
 
-def chunk_messages(
-    messages: Iterable[Message], *, chunking: Chunking
-) -> Iterator[tuple[Message, ...]]:
+def chunk_messages(messages: Iterable[Message], *, chunking: Chunking) -> Iterator[tuple[Message, ...]]:
     """Group a session's messages, in order, into Adds that keep ``chunking``'s two limits.
 
     Messages over 8,000 characters, or over a whole chunk's words, are split first.
@@ -84,9 +80,7 @@ def chunk_messages(
     words = 0
     for message in _split(messages, chunking=chunking):
         size = message_words(message)
-        if chunk and (
-            len(chunk) >= chunking.max_messages or words + size > chunking.max_words
-        ):
+        if chunk and (len(chunk) >= chunking.max_messages or words + size > chunking.max_words):
             yield tuple(chunk)
             chunk, words = [], 0
         chunk.append(message)

@@ -44,12 +44,7 @@ def safe_name(name: str) -> bool:
     path = PurePosixPath(name)
     parts = name.split("/")
     ugly = "\\" in name or ":" in name or any(ord(char) < 32 for char in name)
-    return (
-        bool(name)
-        and not ugly
-        and not path.is_absolute()
-        and not {"", ".", ".."} & set(parts)
-    )
+    return bool(name) and not ugly and not path.is_absolute() and not {"", ".", ".."} & set(parts)
 
 
 class FolderContainer:
@@ -60,9 +55,7 @@ class FolderContainer:
         self._limits = limits
 
     def names(self) -> list[str]:
-        found = [
-            self._name(path) for path in sorted(self._root.rglob("*")) if path.is_file()
-        ]
+        found = [self._name(path) for path in sorted(self._root.rglob("*")) if path.is_file()]
         if len(found) > self._limits.files:
             raise ContainerError(f"the pack holds more than {self._limits.files} files")
         return found
@@ -79,9 +72,7 @@ class FolderContainer:
             raise KeyError(name)
         self._name(path)
         if path.stat().st_size > self._limits.file_bytes:
-            raise ContainerError(
-                f"{name} is larger than {self._limits.file_bytes // MIB} MiB"
-            )
+            raise ContainerError(f"{name} is larger than {self._limits.file_bytes // MIB} MiB")
         return path.open("rb")
 
 
@@ -93,9 +84,7 @@ class ZipContainer:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError) as error:
-            raise ContainerError(
-                f"{path.name} is not a readable zip file: {error}"
-            ) from error
+            raise ContainerError(f"{path.name} is not a readable zip file: {error}") from error
         self._entries = self._read_entries()
 
     def _read_entries(self) -> dict[str, zipfile.ZipInfo]:
@@ -103,9 +92,7 @@ class ZipContainer:
         if len(infos) > self._limits.files:
             raise ContainerError(f"the zip holds more than {self._limits.files} files")
         if sum(info.file_size for info in infos) > self._limits.total_bytes:
-            raise ContainerError(
-                f"the zip unpacks to more than {self._limits.total_bytes // MIB} MiB"
-            )
+            raise ContainerError(f"the zip unpacks to more than {self._limits.total_bytes // MIB} MiB")
         entries: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             self._check(info)
@@ -124,17 +111,10 @@ class ZipContainer:
         if info.flag_bits & 0x1:
             raise ContainerError(f"{name} is encrypted")
         if info.file_size > limits.file_bytes:
-            raise ContainerError(
-                f"{name} unpacks to more than {limits.file_bytes // MIB} MiB"
-            )
+            raise ContainerError(f"{name} unpacks to more than {limits.file_bytes // MIB} MiB")
         packed = max(info.compress_size, 1)
-        if (
-            info.file_size > limits.ratio_free_bytes
-            and info.file_size > packed * limits.ratio
-        ):
-            raise ContainerError(
-                f"{name} unpacks to more than {limits.ratio} times its size"
-            )
+        if info.file_size > limits.ratio_free_bytes and info.file_size > packed * limits.ratio:
+            raise ContainerError(f"{name} unpacks to more than {limits.ratio} times its size")
 
     def names(self) -> list[str]:
         return sorted(self._entries)
@@ -181,18 +161,14 @@ def reading(name: str) -> Iterator[None]:
         raise ContainerError(f"{name} can't be read: {error}") from error
 
 
-def lines(
-    container: Container, *, name: str, limits: ReadLimits
-) -> Iterator[tuple[int, bytes]]:
+def lines(container: Container, *, name: str, limits: ReadLimits) -> Iterator[tuple[int, bytes]]:
     """Numbered lines (from 1) without their line ends; a final empty line is left out."""
     with reading(name), container.open(name) as stream:
         number = 0
         while line := stream.readline(limits.line_bytes + 1):
             number += 1
             if len(line) > limits.line_bytes:
-                raise ContainerError(
-                    f"{name} line {number} is over {limits.line_bytes // MIB} MiB"
-                )
+                raise ContainerError(f"{name} line {number} is over {limits.line_bytes // MIB} MiB")
             yield number, line.rstrip(b"\r\n")
 
 

@@ -19,11 +19,7 @@ class Fault:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file} line {self.line}"
-        return (
-            f"{place}: {self.field}: {self.message}"
-            if self.field
-            else f"{place}: {self.message}"
-        )
+        return f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
 
 
 class PackError(Exception):
@@ -34,12 +30,8 @@ class PackError(Exception):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
-def schema_faults(
-    error: ValidationError, *, file: str, line: int | None = None
-) -> Iterator[Fault]:
+def schema_faults(error: ValidationError, *, file: str, line: int | None = None) -> Iterator[Fault]:
     """One fault for each problem pydantic found."""
-    for problem in error.errors(
-        include_url=False, include_context=False, include_input=False
-    ):
+    for problem in error.errors(include_url=False, include_context=False, include_input=False):
         field = ".".join(str(part) for part in problem["loc"])
         yield Fault(file, line, field, problem["msg"])

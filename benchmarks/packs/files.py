@@ -101,9 +101,7 @@ class Pack:
     def validate(self) -> list[Fault]:
         """Every fault of the pack; an empty list means that it can be run."""
         try:
-            return validate_files(
-                container=self._container, manifest=self.manifest, limits=self._limits
-            )
+            return validate_files(container=self._container, manifest=self.manifest, limits=self._limits)
         except ContainerError as error:
             return [Fault("", None, "", str(error))]
 
@@ -134,13 +132,9 @@ def _read_manifest(container: Container) -> Any:
     try:
         return strict_json(read_file(container, name=MANIFEST))
     except KeyError as error:
-        raise PackError(
-            [Fault(MANIFEST, None, "", "is missing: this is no pack")]
-        ) from error
+        raise PackError([Fault(MANIFEST, None, "", "is missing: this is no pack")]) from error
     except ValueError as error:
-        raise PackError(
-            [Fault(MANIFEST, None, "", f"not valid JSON: {error}")]
-        ) from error
+        raise PackError([Fault(MANIFEST, None, "", f"not valid JSON: {error}")]) from error
 
 
 def _parse_manifest(raw: Any) -> Manifest:
@@ -172,9 +166,7 @@ def _shipped(name: str) -> Path:
 
     if name not in SHIPPED:
         known = ", ".join(sorted(SHIPPED))
-        raise PackError(
-            [Fault(name, None, "", f"no such file, and no shipped pack ({known})")]
-        )
+        raise PackError([Fault(name, None, "", f"no such file, and no shipped pack ({known})")])
     return cached(name)
 
 
@@ -221,15 +213,11 @@ def write_pack(
     are replaced by what was written. The folder appears whole or not at all.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
-    extras = {name: text.encode() for name, text in prompts.items()} | {
-        README: readme.encode()
-    }
+    extras = {name: text.encode() for name, text in prompts.items()} | {README: readme.encode()}
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".pack-") as scratch:
         staged = Path(scratch) / "pack"
         staged.mkdir()
-        written = _write_into(
-            staged, manifest=manifest, cases=cases, extras=extras | dict(files or {})
-        )
+        written = _write_into(staged, manifest=manifest, cases=cases, extras=extras | dict(files or {}))
         if directory.exists():
             directory.rmdir()  # fails, as it should, on a folder that holds something
         shutil.move(staged, directory)
@@ -257,15 +245,10 @@ def _write_into(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
         hashes[name] = hashlib.sha256(data).hexdigest()
-    counts = Counts(
-        samples=samples.count, adds=adds, asks=asks, questions=questions.count
-    )
-    written = manifest.model_copy(
-        update={"counts": counts, "files": dict(sorted(hashes.items()))}
-    )
+    counts = Counts(samples=samples.count, adds=adds, asks=asks, questions=questions.count)
+    written = manifest.model_copy(update={"counts": counts, "files": dict(sorted(hashes.items()))})
     (folder / MANIFEST).write_bytes(
-        orjson.dumps(written.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
-        + b"\n"
+        orjson.dumps(written.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n"
     )
     return written
 

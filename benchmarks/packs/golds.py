@@ -67,18 +67,12 @@ def _preference(gold: Any, letters: frozenset[str]) -> str | None:
 
 def _tests(gold: Any, letters: frozenset[str]) -> str | None:
     return (
-        None
-        if isinstance(gold, Mapping) and gold
-        else "expected an object with the test command and files"
+        None if isinstance(gold, Mapping) and gold else "expected an object with the test command and files"
     )
 
 
 def _nothing(gold: Any, letters: frozenset[str]) -> str | None:
-    return (
-        None
-        if gold is None or isinstance(gold, str)
-        else "expected no gold, or a note in words"
-    )
+    return None if gold is None or isinstance(gold, str) else "expected no gold, or a note in words"
 
 
 GOLD_SHAPES: Mapping[str, Check] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from aml.lib.tracks import Track
 from benchmarks.packs.chunking import MAX_TEXTUAL_CHARACTERS, message_words
 from benchmarks.packs.golds import GOLD_SHAPES, gold_problem
-from aml.lib.tracks import Track
 from benchmarks.types import Add, Ask, Manifest, Message, Question, Sample
 
 MAX_CHARACTERS: Mapping[Track, int] = {
@@ -43,9 +43,7 @@ class SampleCheck:
                 self._lengths[event.add.session] += len(event.add.messages)
 
     def problems(self) -> Iterator[Problem]:
-        if self._sample.dataset not in {
-            dataset.id for dataset in self._manifest.datasets
-        }:
+        if self._sample.dataset not in {dataset.id for dataset in self._manifest.datasets}:
             yield "dataset", f"the manifest has no data set {self._sample.dataset!r}"
         for index, event in enumerate(self._sample.events):
             if event.add:

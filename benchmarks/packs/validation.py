@@ -56,9 +56,7 @@ class Checked:
 def strict_json(data: bytes) -> Any:
     """Parsed JSON; ``ValueError`` also for duplicate keys, NaN, bad UTF-8 and absurd nesting."""
     try:
-        return json.loads(
-            data.decode(), object_pairs_hook=_unique, parse_constant=_no_constant
-        )
+        return json.loads(data.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
@@ -66,9 +64,7 @@ def strict_json(data: bytes) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        double = next(
-            key for key, count in Counter(key for key, _ in pairs).items() if count > 1
-        )
+        double = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise ValueError(f"the key {double!r} is there twice")
     return found
 
@@ -77,9 +73,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def validate_files(
-    *, container: Container, manifest: Manifest, limits: ReadLimits
-) -> list[Fault]:
+def validate_files(*, container: Container, manifest: Manifest, limits: ReadLimits) -> list[Fault]:
     """Faults of everything but the manifest's own schema, in reading order."""
     faults: list[Fault] = []
     checked = Checked(manifest)
@@ -109,11 +103,7 @@ def _check_manifest(manifest: Manifest, *, report: Report) -> None:
                 )
             )
         if use.prompt not in manifest.files:
-            report(
-                Fault(
-                    MANIFEST, None, f"{role}.prompt", f"{use.prompt} is not in 'files'"
-                )
-            )
+            report(Fault(MANIFEST, None, f"{role}.prompt", f"{use.prompt} is not in 'files'"))
 
 
 def _check_files(container: Container, *, manifest: Manifest, report: Report) -> None:
@@ -133,11 +123,7 @@ def _check_files(container: Container, *, manifest: Manifest, report: Report) ->
             report(Fault(name, None, "", str(error)))
             continue
         if found != expected:
-            report(
-                Fault(
-                    name, None, "", f"SHA-256 is {found}, the manifest says {expected}"
-                )
-            )
+            report(Fault(name, None, "", f"SHA-256 is {found}, the manifest says {expected}"))
 
 
 def file_sha256(container: Container, *, name: str) -> str:
@@ -169,9 +155,7 @@ def _records(
         report(Fault(name, None, "", str(error)))
 
 
-def _record(
-    line: bytes, *, number: int, name: str, model: type[Model], report: Report
-) -> Model | None:
+def _record(line: bytes, *, number: int, name: str, model: type[Model], report: Report) -> Model | None:
     try:
         return model.model_validate(strict_json(line))
     except ValidationError as error:  # a ValueError too, so it comes first
@@ -182,19 +166,13 @@ def _record(
     return None
 
 
-def _check_questions(
-    container: Container, *, checked: Checked, limits: ReadLimits, report: Report
-) -> None:
-    for number, question in _records(
-        container, name=QUESTIONS, model=Question, limits=limits, report=report
-    ):
+def _check_questions(container: Container, *, checked: Checked, limits: ReadLimits, report: Report) -> None:
+    for number, question in _records(container, name=QUESTIONS, model=Question, limits=limits, report=report):
         checked.question_total += 1
         if question is None:
             continue
         if question.id in checked.questions:
-            report(
-                Fault(QUESTIONS, number, "id", f"the id {question.id!r} is there twice")
-            )
+            report(Fault(QUESTIONS, number, "id", f"the id {question.id!r} is there twice"))
             continue
         checked.questions[question.id] = question
         checked.question_lines[question.id] = number
@@ -202,9 +180,7 @@ def _check_questions(
             report(Fault(QUESTIONS, number, where, message))
 
 
-def question_problems(
-    question: Question, *, manifest: Manifest
-) -> Iterator[tuple[str, str]]:
+def question_problems(question: Question, *, manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Field and sentence for each thing wrong with one question, its sample apart."""
     capabilities = {capability.id: capability for capability in manifest.capabilities}
     capability = capabilities.get(question.capability)
@@ -220,9 +196,7 @@ def question_problems(
         yield "scorer", f"there is no scorer {question.scorer!r}"
         return
     yield from _option_problems(question)
-    problem = gold_problem(
-        scorer=question.scorer, gold=question.gold, letters=option_letters(question)
-    )
+    problem = gold_problem(scorer=question.scorer, gold=question.gold, letters=option_letters(question))
     # A Streaming question may have a gold at each ask and none of its own.
     if problem and question.gold is not None:
         yield "gold", f"{question.scorer}: {problem}"
@@ -247,13 +221,9 @@ def _option_problems(question: Question) -> Iterator[tuple[str, str]]:
         yield "options", f"{question.scorer} needs at least two options"
 
 
-def _check_samples(
-    container: Container, *, checked: Checked, limits: ReadLimits, report: Report
-) -> None:
+def _check_samples(container: Container, *, checked: Checked, limits: ReadLimits, report: Report) -> None:
     files = frozenset(checked.manifest.files)
-    for number, sample in _records(
-        container, name=SAMPLES, model=Sample, limits=limits, report=report
-    ):
+    for number, sample in _records(container, name=SAMPLES, model=Sample, limits=limits, report=report):
         checked.sample_total += 1
         if sample is None:
             continue
@@ -271,19 +241,13 @@ def _check_samples(
         _note_asks(check, number=number, checked=checked, report=report)
 
 
-def _note_asks(
-    check: SampleCheck, *, number: int, checked: Checked, report: Report
-) -> None:
+def _note_asks(check: SampleCheck, *, number: int, checked: Checked, report: Report) -> None:
     checked.adds += check.adds
     for ask in check.asks:
         checked.ask_total += 1
         checked.asked[ask.question] += 1
         if ask.id in checked.asks:
-            report(
-                Fault(
-                    SAMPLES, number, "events", f"the ask id {ask.id!r} is there twice"
-                )
-            )
+            report(Fault(SAMPLES, number, "events", f"the ask id {ask.id!r} is there twice"))
         checked.asks.add(ask.id)
     for question in check.own_questions():
         line = checked.question_lines[question.id]
@@ -295,15 +259,9 @@ def _check_closure(checked: Checked, *, report: Report) -> None:
     for name, question in checked.questions.items():
         line = checked.question_lines[name]
         if question.sample not in checked.samples:
-            report(
-                Fault(
-                    QUESTIONS, line, "sample", f"there is no sample {question.sample!r}"
-                )
-            )
+            report(Fault(QUESTIONS, line, "sample", f"there is no sample {question.sample!r}"))
         if not checked.asked[name]:
-            report(
-                Fault(QUESTIONS, line, "id", f"the question {name!r} is never asked")
-            )
+            report(Fault(QUESTIONS, line, "id", f"the question {name!r} is never asked"))
     found: Mapping[str, int] = {
         "samples": checked.sample_total,
         "adds": checked.adds,
@@ -313,6 +271,4 @@ def _check_closure(checked: Checked, *, report: Report) -> None:
     for name, count in found.items():
         stated = getattr(checked.manifest.counts, name)
         if stated != count:
-            report(
-                Fault(MANIFEST, None, f"counts.{name}", f"says {stated}, found {count}")
-            )
+            report(Fault(MANIFEST, None, f"counts.{name}", f"says {stated}, found {count}"))

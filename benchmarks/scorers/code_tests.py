@@ -14,7 +14,7 @@ from benchmarks.types import Question, Score, Verdict
 APPLIED, PASSED, RIGHT_FILE = "applied", "passed", "right file"
 
 
-def tests_verdict(*, applied: bool, passed: bool, right_file: bool, reason: str = "") -> Verdict:
+def sandbox_verdict(*, applied: bool, passed: bool, right_file: bool, reason: str = "") -> Verdict:
     """What a sandbox run found, in the form that ``score`` reads."""
     grades = (
         APPLIED if applied else "not applied",

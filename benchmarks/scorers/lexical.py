@@ -16,7 +16,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES_AND = re.compile(r"\b(a|an|the|and)\b")
 _CJK = re.compile(r"([\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _CJK_PUNCTUATION = re.compile(
-    r"[\u3001\u3002\uff0c\uff0e\uff1a\uff1b\uff01\uff1f\u201c\u201d\u2018\u2019\uff08\uff09\u300a\u300b\u300c\u300d]"
+    r"[\u3001\u3002\uff0c\uff0e\uff1a\uff1b\uff01\uff1f\uff08\uff09\u300a\u300b\u300c\u300d]"
 )
 
 

@@ -32,65 +32,83 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    add_attempts: Count = Field(32, description="Counted attempts of one Add.")
-    search_attempts: Count = Field(6, description="Counted attempts of one Search.")
-    backoff_base: Seconds = Field(0.5, description="Shortest wait before a retry.")
-    backoff_cap: Seconds = Field(60.0, description="Longest wait before a retry.")
-    retry_after_cap: Seconds = Field(60.0, description="Retry-After is honoured up to this.")
-    rate_limit_wait: Seconds = Field(60.0, description="Wait after a 429 without Retry-After.")
-    poisoned_failures: Count = Field(32, description="The same 5xx this often ends one call, if also:")
-    poisoned_window: Seconds = Field(1800.0, description="over at least this time.")
-    conflict_window: Seconds = Field(600.0, description="How long an Add's 409 is retried.")
+    add_attempts: Count = Field(default=32, description="Counted attempts of one Add.")
+    search_attempts: Count = Field(default=6, description="Counted attempts of one Search.")
+    backoff_base: Seconds = Field(default=0.5, description="Shortest wait before a retry.")
+    backoff_cap: Seconds = Field(default=60.0, description="Longest wait before a retry.")
+    retry_after_cap: Seconds = Field(default=60.0, description="Retry-After is honoured up to this.")
+    rate_limit_wait: Seconds = Field(default=60.0, description="Wait after a 429 without Retry-After.")
+    poisoned_failures: Count = Field(
+        default=32, description="The same 5xx this often ends one call, if also:"
+    )
+    poisoned_window: Seconds = Field(default=1800.0, description="over at least this time.")
+    conflict_window: Seconds = Field(default=600.0, description="How long an Add's 409 is retried.")
 
-    attempt_total: Seconds = Field(1800.0, description="One attempt, connecting and polling included.")
-    connect_total: Seconds = Field(10.0, description="Resolving, connecting and TLS.")
-    idle_close: Seconds = Field(4.0, description="An unused connection is closed after this.")
+    attempt_total: Seconds = Field(
+        default=1800.0, description="One attempt, connecting and polling included."
+    )
+    connect_total: Seconds = Field(default=10.0, description="Resolving, connecting and TLS.")
+    idle_close: Seconds = Field(default=4.0, description="An unused connection is closed after this.")
     connect_ramp: Annotated[float, Field(ge=0, json_schema_extra={"unit": "seconds"})] = Field(
-        0.02, description="Gap between two connections being opened."
+        default=0.02, description="Gap between two connections being opened."
     )
-    poll_shortest: Seconds = Field(1.0, description="First wait between two status polls.")
-    poll_longest: Seconds = Field(30.0, description="Longest wait between two status polls.")
-    task_id_length: Count = Field(255, description="Characters of a task_id.")
+    poll_shortest: Seconds = Field(default=1.0, description="First wait between two status polls.")
+    poll_longest: Seconds = Field(default=30.0, description="Longest wait between two status polls.")
+    task_id_length: Count = Field(default=255, description="Characters of a task_id.")
 
-    add_reply: Bytes = Field(MIB, description="Largest Add reply.")
-    search_reply_textual: Bytes = Field(8 * MIB, description="Largest Search reply in Textual.")
-    search_reply_coding: Bytes = Field(64 * MIB, description="Largest Search reply in Coding.")
-    search_reply_multimodal: Bytes = Field(48 * MIB, description="Largest Search reply in Multimodal.")
-    reply_head: Bytes = Field(100 * KIB, description="Largest reply head: status line and headers.")
-    reply_nesting: Count = Field(64, description="Deepest nesting of a reply's JSON.")
-    reply_nodes: Count = Field(1_000_000, description="Most values in a reply's JSON.")
-    reply_excerpt: Bytes = Field(2 * KIB, description="What is kept of an error reply's body.")
-    byte_budget: Bytes = Field(128 * MIB, description="Reply bytes held by one process at a time.")
-    large_request: Bytes = Field(MIB, description="From here a lost connection's sentence mentions size.")
+    add_reply: Bytes = Field(default=MIB, description="Largest Add reply.")
+    search_reply_textual: Bytes = Field(default=8 * MIB, description="Largest Search reply in Textual.")
+    search_reply_coding: Bytes = Field(default=64 * MIB, description="Largest Search reply in Coding.")
+    search_reply_multimodal: Bytes = Field(
+        default=48 * MIB, description="Largest Search reply in Multimodal."
+    )
+    reply_head: Bytes = Field(default=100 * KIB, description="Largest reply head: status line and headers.")
+    reply_nesting: Count = Field(default=64, description="Deepest nesting of a reply's JSON.")
+    reply_nodes: Count = Field(default=1_000_000, description="Most values in a reply's JSON.")
+    reply_excerpt: Bytes = Field(default=2 * KIB, description="What is kept of an error reply's body.")
+    byte_budget: Bytes = Field(default=128 * MIB, description="Reply bytes held by one process at a time.")
+    large_request: Bytes = Field(
+        default=MIB, description="From here a lost connection's sentence mentions size."
+    )
 
-    add_concurrency: Annotated[int, Field(ge=1, le=64)] = Field(64, description="Most Adds in flight.")
+    add_concurrency: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=64, description="Most Adds in flight."
+    )
     search_concurrency: Annotated[int, Field(ge=1, le=256)] = Field(
-        256, description="Most Searches in flight."
+        default=256, description="Most Searches in flight."
     )
-    halve_after: Count = Field(5, description="Retryable failures in a row that halve the concurrency.")
-    regrow_every: Seconds = Field(10.0, description="Time between two steps back up.")
+    halve_after: Count = Field(
+        default=5, description="Retryable failures in a row that halve the concurrency."
+    )
+    regrow_every: Seconds = Field(default=10.0, description="Time between two steps back up.")
     regrow_factor: Annotated[float, Field(gt=1)] = Field(
-        1.1, description="One step back up, at least 1 call."
+        default=1.1, description="One step back up, at least 1 call."
     )
     breaker_after: Count = Field(
-        5, description="Retryable failures in a row across the run that stop claiming."
+        default=5, description="Retryable failures in a row across the run that stop claiming."
     )
-    probe_base: Seconds = Field(1.0, description="First wait before a probe.")
-    probe_cap: Seconds = Field(300.0, description="Longest wait before a probe.")
-    outage_after: Seconds = Field(300.0, description="Time without a success until a run shows as paused.")
-    outage_end: Seconds = Field(86400.0, description="Time until the cycle's policy ends a paused run.")
+    probe_base: Seconds = Field(default=1.0, description="First wait before a probe.")
+    probe_cap: Seconds = Field(default=300.0, description="Longest wait before a probe.")
+    outage_after: Seconds = Field(
+        default=300.0, description="Time without a success until a run shows as paused."
+    )
+    outage_end: Seconds = Field(
+        default=86400.0, description="Time until the cycle's policy ends a paused run."
+    )
 
-    message_textual: Count = Field(8000, description="Characters of one message in Textual.")
-    message_coding: Count = Field(100_000, description="Characters of one message in Coding.")
-    chunk_messages: Count = Field(20, description="Messages of one Textual Add.")
-    chunk_words: Count = Field(2000, description="Words of one Textual Add.")
+    message_textual: Count = Field(default=8000, description="Characters of one message in Textual.")
+    message_coding: Count = Field(default=100_000, description="Characters of one message in Coding.")
+    chunk_messages: Count = Field(default=20, description="Messages of one Textual Add.")
+    chunk_words: Count = Field(default=2000, description="Words of one Textual Add.")
     timestamp_highest: Annotated[int, Field(gt=0, json_schema_extra={"unit": "milliseconds"})] = Field(
-        253402300799999, description="Latest message time."
+        default=253402300799999, description="Latest message time."
     )
-    id_length: Count = Field(64, description="Characters of user_id, session_id and request_id.")
-    top_k: Count = Field(100, description="Items asked for by a Search.")
-    media_each: Bytes = Field(10 * MIB, description="One medium, decoded.")
-    media_total: Bytes = Field(30 * MIB, description="All media of one Add or one Search reply, decoded.")
+    id_length: Count = Field(default=64, description="Characters of user_id, session_id and request_id.")
+    top_k: Count = Field(default=100, description="Items asked for by a Search.")
+    media_each: Bytes = Field(default=10 * MIB, description="One medium, decoded.")
+    media_total: Bytes = Field(
+        default=30 * MIB, description="All media of one Add or one Search reply, decoded."
+    )
 
     @field_validator("*")
     @classmethod
@@ -200,7 +218,7 @@ def retryable(code: Code, *, operation: Operation) -> bool:
 def notes(limits: Limits) -> list[str]:
     """What else an implementer should know of how the platform calls."""
     return [
-        f"A connection is never used again after a reply other than 2xx, nor after {limits.idle_close:g} s idle.",
+        f"A connection is closed after a reply other than 2xx, and after {limits.idle_close:g} s idle.",
         f"Connections are opened one after the other, {1000 * limits.connect_ramp:g} ms apart.",
         "request_id is unique over the whole run; a retry sends the same id and the same body.",
         "Fields without a value are left out, never sent as null; nothing but the schema's fields is sent.",
@@ -208,7 +226,7 @@ def notes(limits: Limits) -> list[str]:
         "Replies may be chunked, HTTP/1.0 with Connection: close, or without Content-Length; not compressed.",
         "An early reply (401, 413 before the body was read) is read and is the outcome.",
         "created_at may have Z, an offset, fractions or no zone, or be null or absent; else it is a warning.",
-        f"Slow is not down: one attempt may take {limits.attempt_total:g} s, and a first call may load a model.",
+        f"Slow is not down: one attempt may take {limits.attempt_total:g} s; a first call may load a model.",
     ]
 
 

@@ -168,12 +168,12 @@ CODES: dict[Code, CodeInfo] = {
     ),
     Code.NOT_JSON: _participant(
         "Reply is not JSON",
-        "Answer one JSON document: no NaN or Infinity, no duplicate keys, no nesting over the limit.",
+        "Answer one plain JSON document: uncompressed, no NaN or Infinity, no duplicate keys, not too deep.",
     ),
     Code.NOT_UTF8: _participant("Reply is not UTF-8", "Encode the reply's JSON in UTF-8."),
     Code.RESPONSE_TOO_LARGE: _participant(
         "Reply too large",
-        "Keep the reply below the size limit and send it without compression.",
+        "Keep the reply, its head and its media below the size limits printed in the API guide.",
     ),
     Code.SCHEMA_MISMATCH: _participant(
         "Reply does not fit the schema",

@@ -51,7 +51,7 @@ def render_judge_prompt(
         "reference": fence("reference", as_json(gold), nonce=nonce),
         "answer": fence("answer", as_json(neutralise(answer)), nonce=nonce),
         "criteria": fence("criteria", "\n".join(map(as_json, criteria)), nonce=nonce),
-        "grades": ", ".join(map(as_json, grades)),
+        "grades": fence("menu", ", ".join(map(as_json, grades)), nonce=nonce),
         "nonce": nonce,
     }
     text = fill(template, slots)

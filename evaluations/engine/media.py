@@ -6,11 +6,12 @@ import binascii
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-from aml.lib.text import safe_text, shorten, storable
+from aml.lib.text import storable
 from evaluations.engine.contract import Limits
-from evaluations.engine.errors import Code, ReplyRefused, failure
+from evaluations.engine.errors import Code
+from evaluations.engine.refusals import mismatch, refuse, shown
 
 _DATA_URI = re.compile(r"data:([a-z]+/[a-z0-9]+);base64,", re.ASCII)
 
@@ -57,9 +58,7 @@ class MediaTotal:
         ):
             if value > limit:
                 sentence = f"{pointer}: {what} may hold {limit} bytes decoded; this is {value}."
-                _refuse(
-                    Code.RESPONSE_TOO_LARGE, sentence, pointer, f"at most {limit} bytes", f"{value} bytes"
-                )
+                refuse(Code.RESPONSE_TOO_LARGE, sentence, pointer, f"at most {limit} bytes", f"{value} bytes")
 
 
 def read_part(part: Any, *, pointer: str, media: frozenset[str], total: MediaTotal) -> Mapping[str, Any]:
@@ -68,12 +67,12 @@ def read_part(part: Any, *, pointer: str, media: frozenset[str], total: MediaTot
     if kind == "text":
         text = part.get("text")
         if not isinstance(text, str) or not text or not storable(text):
-            _mismatch(f"{pointer}/text", "a non-empty string without NUL", text)
+            mismatch(f"{pointer}/text", "a non-empty string without NUL", shown(text))
         return {"type": "text", "text": text}
     allowed = {"image", *media} & SIGNATURES.keys()
     names = {f"{name}_url": name for name in sorted(allowed)}
     if not isinstance(kind, str) or kind not in names:
-        _mismatch(f"{pointer}/type", " or ".join(["text", *names]), kind)
+        mismatch(f"{pointer}/type", " or ".join(["text", *names]), shown(kind))
     holder = part.get(kind)
     url = holder.get("url") if isinstance(holder, dict) else None
     _check_uri(url, kind=names[kind], pointer=f"{pointer}/{kind}/url", total=total)
@@ -85,22 +84,11 @@ def _check_uri(url: Any, *, kind: str, pointer: str, total: MediaTotal) -> None:
     expected = f"a base64 data URI of type {', '.join(types)}"
     match = _DATA_URI.match(url) if isinstance(url, str) else None
     if match is None or match[1] not in types:
-        _mismatch(pointer, expected, url)
+        mismatch(pointer, expected, shown(url))
     try:
         data = binascii.a2b_base64(url[match.end() :], strict_mode=True)
     except ValueError:
-        _mismatch(pointer, "valid base64 with padding", url)
+        mismatch(pointer, "valid base64 with padding", shown(url))
     total.add(size=len(data), pointer=pointer)
     if not types[match[1]](data):
-        _mismatch(pointer, f"bytes that are {match[1]}", f"bytes beginning 0x{data[:8].hex()}")
-
-
-def _mismatch(pointer: str, expected: str, value: object) -> NoReturn:
-    found = shorten(safe_text(value if isinstance(value, str) else repr(value)), length=120)
-    _refuse(Code.SCHEMA_MISMATCH, f"{pointer}: expected {expected}, found {found}.", pointer, expected, found)
-
-
-def _refuse(code: Code, sentence: str, pointer: str, expected: str, found: str) -> NoReturn:
-    raise ReplyRefused(
-        failure(code, sentence=sentence, retryable=False, pointer=pointer, expected=expected, found=found)
-    )
+        mismatch(pointer, f"bytes that are {match[1]}", f"bytes beginning 0x{data[:8].hex()}")

@@ -27,7 +27,9 @@ _MEDIA = re.compile(r"<media-([0-9a-f]{8,})>(data:[^<\s]+)</media-\1>")
 class OpenAIChatModel:
     """``settings`` as sent; ``transport`` replaces the network, as for the offline models."""
 
-    def __init__(self, settings: ModelSettings, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, settings: ModelSettings, *, transport: httpx2.AsyncBaseTransport | None = None
+    ) -> None:
         self.settings = settings
         self._http = httpx2.AsyncClient(
             transport=transport,
@@ -45,19 +47,23 @@ class OpenAIChatModel:
     async def complete(self, prompt: str) -> Completion:
         started = time.perf_counter()
         try:
-            reply = await self._client.chat.completions.create(
-                model=self.settings.name,
-                messages=[{"role": "user", "content": self._content(prompt)}],
-                max_completion_tokens=self.settings.max_output_tokens,
-                temperature=self.settings.temperature,
-                seed=self.settings.seed,
+            # The typed method walks every parameter first, at half a millisecond a call.
+            reply = await self._client.post(
+                "/chat/completions", body=self._body(prompt), cast_to=ChatCompletion
             )
         except openai.OpenAIError as error:
             return Completion(failure=_failure(error), latency=time.perf_counter() - started)
         return _completion(reply, latency=time.perf_counter() - started)
 
-    def _content(self, prompt: str) -> Any:
-        return prompt if self.settings.offline else message_content(prompt)
+    def _body(self, prompt: str) -> dict[str, Any]:
+        content = prompt if self.settings.offline else message_content(prompt)
+        return {
+            "model": self.settings.name,
+            "messages": [{"role": "user", "content": content}],
+            "max_completion_tokens": self.settings.max_output_tokens,
+            "temperature": self.settings.temperature,
+            "seed": self.settings.seed,
+        }
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -166,5 +172,7 @@ def build_model(
     if settings.base_url is not None:
         return OpenAIChatModel(settings)
     if not settings.offline:
-        raise ValueError(f"model {settings.name!r} needs a base_url: only aml-offline-… models run in process")
+        raise ValueError(
+            f"model {settings.name!r} has no base_url, and only aml-offline-… models run in process"
+        )
     return OpenAIChatModel(settings, transport=offline_transport())

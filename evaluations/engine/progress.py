@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -33,9 +35,28 @@ REFRESH_SECONDS = 0.5
 
 
 class RateColumn(ProgressColumn):
+    """Over the whole phase: what was done in this process by the time since its first unit."""
+
     def render(self, task: Bar) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.1f}/s", style="progress.data.speed")
+        rate = task.fields["rate"]
+        return Text("" if rate is None else f"{rate:,.1f}/s", style="progress.data.speed")
+
+
+@dataclass(slots=True)
+class _Phase:
+    bar: TaskID
+    before: int  # done by an earlier process
+    began: float | None = None
+    rate: float | None = None
+    done: int = 0
+
+    def update(self, done: int) -> None:
+        now = time.monotonic()
+        if self.began is None and done > self.before:
+            self.began = now - REFRESH_SECONDS
+        if self.began is not None and done > self.done:
+            self.rate = (done - self.before) / (now - self.began)
+        self.done = done
 
 
 class RunProgress:
@@ -53,12 +74,14 @@ class RunProgress:
             console=console,
             refresh_per_second=4,
         )
-        self._tasks: dict[UnitKind, TaskID] = {}
+        self._phases: dict[UnitKind, _Phase] = {}
         self._watcher: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        known = self._ledger.progress()
         for kind, title in PHASES.items():
-            self._tasks[kind] = self._bars.add_task(title, total=None, note="")
+            bar = self._bars.add_task(title, total=None, note="", rate=None)
+            self._phases[kind] = _Phase(bar, known[kind].done)
         self._bars.start()
         self._watcher = asyncio.create_task(self._watch())
         return self
@@ -79,11 +102,14 @@ class RunProgress:
     def _show(self) -> None:
         note = self._note()
         for kind, progress in self._ledger.progress().items():
-            if kind in self._tasks:
-                shown = note if kind is UnitKind.ADD else ""
-                self._bars.update(
-                    self._tasks[kind], completed=progress.done, total=progress.total, note=shown
-                )
+            phase = self._phases.get(kind)
+            if phase is None:
+                continue
+            phase.update(progress.done)
+            shown = note if kind is UnitKind.ADD else ""
+            self._bars.update(
+                phase.bar, completed=progress.done, total=progress.total, note=shown, rate=phase.rate
+            )
 
     def _note(self) -> str:
         failure = self._run.newest_failure

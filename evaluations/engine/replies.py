@@ -17,13 +17,13 @@ import orjson
 
 from aml.lib.text import safe_text, shorten, storable
 from evaluations.engine.contract import Limits
-from evaluations.engine.errors import Code, ReplyRefused, failure
+from evaluations.engine.errors import Code
 from evaluations.engine.media import MediaTotal, read_part
+from evaluations.engine.refusals import SHOWN, mismatch, refuse, shown
 from evaluations.engine.types import AddRequest, MemoryItem, SearchRequest
 
 _DATE_LETTERS = re.compile(r"[0-9TtZzW:.,+\- ]+")
 _COARSE_DATE = re.compile(r"\d{4}(-\d{2})?")
-_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,10 @@ def read_search(
     """The items in the service's order; ``media`` are the kinds declared beyond text and image."""
     reply = _object(parse(body, limits=limits))
     if "data" not in reply:
-        _mismatch("/data", "an array", "no such field")
+        mismatch("/data", "an array", "no such field")
     data = reply["data"]
     if not isinstance(data, list):
-        _mismatch("/data", "an array", shown(data))
+        mismatch("/data", "an array", shown(data))
     if len(data) > request.top_k:
         sentence = f"{len(data)} items for a top_k of {request.top_k}."
         refuse(
@@ -83,7 +83,7 @@ def read_accepted(body: bytes, *, limits: Limits) -> str:
         task = str(task)
     expected = f"a non-empty string of at most {limits.task_id_length} characters, or an integer"
     if not isinstance(task, str) or not task or len(task) > limits.task_id_length or not storable(task):
-        _mismatch("/task_id", expected, shown(task) if "task_id" in reply else "no such field")
+        mismatch("/task_id", expected, shown(task) if "task_id" in reply else "no such field")
     return task
 
 
@@ -94,10 +94,10 @@ def read_status(body: bytes, *, limits: Limits) -> TaskStatus:
         return TaskStatus(done=True)
     if status in ("pending", "running"):
         return TaskStatus(done=False)
-    if status == "failed":
-        return TaskStatus(done=True, error=shown(reply.get("error", "no reason given")))
-    expected = "succeeded, completed, failed, pending or running"
-    _mismatch("/status", expected, shown(status) if "status" in reply else "no such field")
+    if status != "failed":
+        expected = "succeeded, completed, failed, pending or running"
+        mismatch("/status", expected, shown(status) if "status" in reply else "no such field")
+    return TaskStatus(done=True, error=shown(reply.get("error", "no reason given")))
 
 
 def parse(body: bytes, *, limits: Limits) -> Any:
@@ -114,31 +114,9 @@ def parse(body: bytes, *, limits: Limits) -> Any:
     return value
 
 
-def shown(value: object) -> str:
-    """A received value as short, storable JSON text."""
-    try:
-        text = orjson.dumps(value).decode()
-    except (TypeError, ValueError, RecursionError):
-        text = repr(value)
-    return shorten(safe_text(text), length=_SHOWN)
-
-
-def refuse(
-    code: Code, sentence: str, pointer: str | None, expected: str | None, found: str | None
-) -> NoReturn:
-    raise ReplyRefused(
-        failure(code, sentence=sentence, retryable=False, pointer=pointer, expected=expected, found=found)
-    )
-
-
-def _mismatch(pointer: str, expected: str, found: str) -> NoReturn:
-    sentence = f"{pointer or 'The reply'}: expected {expected}, found {found}."
-    refuse(Code.SCHEMA_MISMATCH, sentence, pointer, expected, found)
-
-
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        _mismatch("", "an object", shown(value))
+        mismatch("", "an object", shown(value))
     return value
 
 
@@ -152,7 +130,7 @@ def _refuse_syntax(body: bytes, *, error: orjson.JSONDecodeError, limits: Limits
         refuse(Code.NOT_JSON, "The reply's body is empty.", None, "a JSON object", "an empty body")
     if "depth limit" in error.msg:
         _too_deep(limits)
-    reason = shorten(safe_text(error.msg), length=_SHOWN)
+    reason = shorten(safe_text(error.msg), length=SHOWN)
     sentence = f"The reply is not JSON: {reason} at line {error.lineno}, column {error.colno}."
     refuse(Code.NOT_JSON, sentence, None, "a JSON document", reason)
 
@@ -226,7 +204,7 @@ class _ItemReader:
 
     def _item(self, item: Any, *, index: int) -> MemoryItem:
         if not isinstance(item, dict):
-            _mismatch(f"/data/{index}", "an object", shown(item))
+            mismatch(f"/data/{index}", "an object", shown(item))
         content = item.get("content")
         if not isinstance(content, str) or not content or not storable(content):
             content = self._parts(content, present="content" in item, index=index)
@@ -239,19 +217,19 @@ class _ItemReader:
 
     def _id(self, item: dict[str, Any], *, index: int) -> str:
         value = item.get("id")
-        if isinstance(value, str) and value and storable(value):
-            return value
         if isinstance(value, int) and not isinstance(value, bool):
             self._warn("id_types", f"/data/{index}/id is an integer")
             return str(value)
-        found = shown(value) if "id" in item else "no such field"
-        _mismatch(f"/data/{index}/id", "a non-empty string without NUL", found)
+        if not isinstance(value, str) or not value or not storable(value):
+            found = shown(value) if "id" in item else "no such field"
+            mismatch(f"/data/{index}/id", "a non-empty string without NUL", found)
+        return value
 
     def _parts(self, content: Any, *, present: bool, index: int) -> tuple[Mapping[str, Any], ...]:
         pointer = f"/data/{index}/content"
         if not isinstance(content, list) or not content:
             found = shown(content) if present else "no such field"
-            _mismatch(pointer, "a non-empty string without NUL, or an array of parts", found)
+            mismatch(pointer, "a non-empty string without NUL, or an array of parts", found)
         return tuple(
             read_part(part, pointer=f"{pointer}/{at}", media=self._media, total=self._total)
             for at, part in enumerate(content)
@@ -270,7 +248,7 @@ def _score(value: Any, *, index: int) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        _mismatch(f"/data/{index}/score", "a finite number or null", shown(value))
+        mismatch(f"/data/{index}/score", "a finite number or null", shown(value))
     return float(value)
 
 

@@ -46,7 +46,7 @@ class RunSettings:
     concurrency_models: int = 8
     model_attempts: int = 20  # then the ask stays open, for a later ``--resume``
     answered_attempts: int = 3  # for failures of ``records.ANSWERED``; then the ask is unscored
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = field(default_factory=lambda: Limits())
 
 
 def _jitter() -> float:
@@ -144,12 +144,13 @@ class PackRun:
         times = (self.ledger.next_due(), flow.next_probe_at(self._flow))
         soonest = min((time for time in times if time is not None), default=self._now() + IDLE_SECONDS)
         # A moment at least, or a due job that no window lets in would make this a busy loop.
-        seconds = min(max(soonest - self._now(), 0.005), IDLE_SECONDS)
+        sleep = asyncio.ensure_future(self.clock.sleep(min(max(soonest - self._now(), 0.005), IDLE_SECONDS)))
+        wake = asyncio.ensure_future(self._wake.wait())
         try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
+            await asyncio.wait((sleep, wake), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleep.cancel()
+            wake.cancel()
 
     # Calls to the service
 

@@ -26,7 +26,7 @@ from evaluations.engine.types import (
 )
 
 
-def encode_add(add: Add, *, secret: bytes, sample: str, event: int) -> AddRequest:
+def add_request(add: Add, *, secret: bytes, sample: str, event: int) -> AddRequest:
     """The request of the Add at index ``event`` of the sample's events."""
     return AddRequest(
         request_id=request_id(secret, sample, event),
@@ -36,7 +36,7 @@ def encode_add(add: Add, *, secret: bytes, sample: str, event: int) -> AddReques
     )
 
 
-def encode_search(question: Question, *, secret: bytes, sample: str, top_k: int = 100) -> SearchRequest:
+def search_request(question: Question, *, secret: bytes, sample: str, top_k: int = 100) -> SearchRequest:
     return SearchRequest(
         query=_content(question.query),
         user_id=user_id(secret, sample),
@@ -82,10 +82,10 @@ class UnitExecutor:
     top_k: int = 100
 
     async def add(self, add: Add, *, sample: str, event: int) -> Exchange:
-        return await self.memory.add(encode_add(add, secret=self.secret, sample=sample, event=event))
+        return await self.memory.add(add_request(add, secret=self.secret, sample=sample, event=event))
 
     async def search(self, question: Question, *, sample: str) -> Exchange:
-        request = encode_search(question, secret=self.secret, sample=sample, top_k=self.top_k)
+        request = search_request(question, secret=self.secret, sample=sample, top_k=self.top_k)
         return await self.memory.search(request)
 
     async def answer(self, question: Question, *, ask: str, items: Sequence[MemoryItem]) -> AnswerOutcome:

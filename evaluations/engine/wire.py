@@ -9,8 +9,14 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    """What is left out has no default on the wire; ``null`` is never sent."""
+    schema.pop("default", None)
 
 
 class Sent(BaseModel):
@@ -56,8 +62,10 @@ Content = Text | Annotated[list[Part], Field(min_length=1)]
 class WireMessage(Sent):
     role: Literal["user", "assistant"]
     content: Content
-    timestamp: Annotated[int, Field(description="Event time, Unix milliseconds.")] | None = Field(
-        default=None, json_schema_extra={"description": "Left out when unknown, never null."}
+    timestamp: int | SkipJsonSchema[None] = Field(
+        default=None,
+        description="Event time, Unix milliseconds; left out when unknown.",
+        json_schema_extra=_without_default,
     )
 
 
@@ -79,7 +87,11 @@ class WireSearch(Sent):
     query: Content
     user_id: Text
     top_k: Annotated[int, Field(ge=1)]
-    options: list[str] | None = Field(default=None, description="Only for choice questions; else left out.")
+    options: list[str] | SkipJsonSchema[None] = Field(
+        default=None,
+        description="Only for choice questions; else left out.",
+        json_schema_extra=_without_default,
+    )
 
 
 class WireItem(Received):

@@ -93,7 +93,8 @@ class Unit(models.Model):
                 name="unit_final_has_a_time",
             ),
             models.CheckConstraint(
-                condition=~Q(status__in=["failed", "skipped"]) | ~Q(code="") & (Q(status="skipped") | ~Q(fault="")),
+                condition=~Q(status__in=["failed", "skipped"])
+                | ~Q(code="") & (Q(status="skipped") | ~Q(fault="")),
                 name="unit_failed_says_why",
             ),
             models.CheckConstraint(

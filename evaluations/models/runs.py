@@ -92,7 +92,9 @@ class Run(models.Model):
     model_flow = models.JSONField(default=dict, help_text=_("Breaker of the model providers."))
     successes = models.PositiveBigIntegerField(default=0, help_text=_("Successful calls to the service."))
     model_successes = models.PositiveBigIntegerField(default=0)
-    pace = models.JSONField(default=list, help_text=_("Newest samples of [time, done by kind], for rate and ETA."))
+    pace = models.JSONField(
+        default=list, help_text=_("Newest samples of [time, done by kind], for rate and ETA.")
+    )
     event_count = models.PositiveIntegerField(default=0)
     repeated_calls = models.PositiveIntegerField(
         default=0, help_text=_("Calls sent again after a crash of ours.")
@@ -222,7 +224,7 @@ class RunScore(models.Model):
                 name="run_score_interval_holds_score",
             ),
             models.CheckConstraint(
-                condition=Q(asks=F("scored") + F("unscored"), zero_by_failure__lte=F("scored")),
+                condition=Q(asks=F("scored") + F("unscored") + F("zero_by_failure")),
                 name="run_score_counts_add_up",
             ),
         )

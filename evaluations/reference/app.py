@@ -149,7 +149,15 @@ def build_server(
     """A server that isn't running yet; port 0 takes a free one."""
     app = create_app(path, key=key, faults=faults)
     config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", access_log=False, lifespan="on", backlog=2048
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        backlog=2048,
+        ws="none",
+        timeout_graceful_shutdown=2,
     )
     return uvicorn.Server(config)
 

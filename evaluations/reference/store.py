@@ -24,7 +24,7 @@ from typing import Any
 import orjson
 
 from evaluations.reference.index import IndexedMessage, Place, UserIndex, event_time
-from evaluations.reference.words import query_terms
+from evaluations.reference.words import option_text, query_terms
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS adds (
@@ -139,7 +139,7 @@ class Store:
 
     def search_now(self, *, query: str, user_id: str, top_k: int, options: Sequence[str] = ()) -> list[Hit]:
         """The best ``top_k`` messages of ``user_id`` for any word of the query or the options."""
-        terms = query_terms(query, *options)
+        terms = query_terms(query, *map(option_text, options))
         with self._reading:
             index = self._index(user_id)
             ranked = index.search(terms, limit=top_k)

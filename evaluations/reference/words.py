@@ -16,6 +16,7 @@ _UNSPACED = re.compile(
     "\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _WORD = re.compile(r"\S+")
+_LETTER = re.compile(r"^[A-Z][.)]\s+")
 _EDGE = re.compile(r"^[^\w]+|[^\w]+$")
 
 _STOP_WORDS = """
@@ -51,6 +52,11 @@ def query_terms(*texts: str) -> list[str]:
     words = list(dict.fromkeys(_words(texts)))
     telling = [word for word in words if word not in _STOP]
     return (telling or words)[:MAX_QUERY_TERMS]
+
+
+def option_text(option: str) -> str:
+    """A choice question's option without its letter."""
+    return _LETTER.sub("", option)
 
 
 def _words(texts: Iterable[str]) -> Iterable[str]:

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from aml.lib.ids import public_id
+from aml.lib.ids import public_id as new_public_id
 from aml.web.models import User
 from registration.models.cycles import Cycle
 
@@ -32,11 +32,11 @@ class Participant(models.Model):
         PERSON = "person", _("a person")
         TEAM = "team", _("a team")
 
-    public_id = models.CharField(max_length=32, unique=True, default=public_id, editable=False)
+    public_id = models.CharField(max_length=32, unique=True, default=new_public_id, editable=False)
     name = models.CharField(_("name"), max_length=120)
     kind = models.CharField(_("kind"), max_length=8, choices=Kind.choices, default=Kind.TEAM)
     organisation = models.CharField(_("organisation"), max_length=200, blank=True)
-    join_code = models.CharField(max_length=32, unique=True, default=public_id, editable=False)
+    join_code = models.CharField(max_length=32, unique=True, default=new_public_id, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects: ClassVar[models.Manager[Participant]] = ParticipantQuerySet.as_manager()
@@ -63,6 +63,9 @@ class Member(models.Model):
         ENGINEER = "engineer", _("engineer")
         VIEWER = "viewer", _("viewer")
 
+    #: Who may change anything; viewers read.
+    ACTING: ClassVar[tuple[str, ...]] = (Role.OWNER, Role.ENGINEER)
+
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.ENGINEER)
@@ -78,7 +81,7 @@ class Member(models.Model):
 
     @property
     def may_act(self) -> bool:
-        return self.role in (self.Role.OWNER, self.Role.ENGINEER)
+        return self.role in self.ACTING
 
 
 class RegistrationQuerySet(models.QuerySet["Registration"]):
@@ -98,7 +101,10 @@ class Registration(models.Model):
         REJECTED = "rejected", _("not approved")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
-    public_id = models.CharField(max_length=32, unique=True, default=public_id, editable=False)
+    #: In these its people take part in the cycle.
+    LIVE: ClassVar[tuple[str, ...]] = (Status.SUBMITTED, Status.APPROVED)
+
+    public_id = models.CharField(max_length=32, unique=True, default=new_public_id, editable=False)
     participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="registrations")
     cycle = models.ForeignKey(Cycle, on_delete=models.PROTECT, related_name="registrations")
     division = models.CharField(_("division"), max_length=16, choices=DivisionChoice.choices)

@@ -183,3 +183,10 @@ def test_the_example_lists_every_variable_with_meaning_and_default() -> None:
     )
     assert text.endswith("#SECRET_KEY=\n")
     assert "insecure" not in text
+
+
+def test_a_default_that_depends_on_another_setting_is_said_in_words() -> None:
+    env = Env({})
+    env.bool("AML_PRIVATE", default=True, shown="yes in embedded mode, else no", help="Allow it.")
+    text = render_example(env.variables)
+    assert "# Takes yes or no. Default: yes in embedded mode, else no.\n#AML_PRIVATE=\n" in text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from benchmarks.packs.chunking import chunk_messages
 from benchmarks.packs.files import Case
-from benchmarks.packs.textual.asking import Asking, asking
+from benchmarks.packs.textual.asking import Asking, Scene, asking
 from benchmarks.packs.textual.casting import Role, cast_sample
 from benchmarks.packs.textual.story import CHATTER, Line, Story, stories
 from benchmarks.packs.textual.values import Value, Words, fill_slots, render
@@ -40,15 +41,25 @@ class Telling:
     words: Words
     starts: list[datetime]
     roles: list[Role]
+    turns: Counter[str]
     values: list[dict[str, Value]] = field(default_factory=list)
     places: dict[tuple[int, int], list[str]] = field(default_factory=dict)  # starred lines
     deck: list[Story] = field(default_factory=list)
 
 
 def build_case(
-    *, sample_id: str, language: str, adds: int, asks: Mapping[str, int], random: random.Random
+    *,
+    sample_id: str,
+    language: str,
+    adds: int,
+    asks: Mapping[str, int],
+    random: random.Random,
+    turns: Counter[str],
 ) -> Case:
-    """A sample of exactly ``adds`` Adds and the given asks by capability, with its questions."""
+    """A sample of exactly ``adds`` Adds and the given asks by capability, with its questions.
+
+    ``turns`` is one counter for all samples of a pack.
+    """
     doubles = adds // LONG_EVERY
     sessions = adds - doubles
     known = stories(language)
@@ -58,7 +69,8 @@ def build_case(
         random=random,
         words=Words(language=language, random=random),
         starts=_starts(sessions, random=random),
-        roles=cast_sample(known, asks=asks, sessions=sessions, random=random),
+        turns=turns,
+        roles=cast_sample(known, asks=asks, sessions=sessions, random=random, turns=turns),
     )
     telling.values = [_values(telling, role) for role in telling.roles]
     long_ones = set(random.sample(range(sessions), doubles))
@@ -163,21 +175,22 @@ def _asks(items: Iterable[Asking]) -> list[Event]:
 
 def _askings(telling: Telling) -> list[Asking]:
     """Every asking of the sample; those at the end are mixed, so that capabilities don't come in blocks."""
-    plans = [
-        (index, probe) for index, role in enumerate(telling.roles) for probe in role.probes
-    ]
+    plans = [(index, probe) for index, role in enumerate(telling.roles) for probe in role.probes]
     telling.random.shuffle(plans)
     found: list[Asking] = []
     for number, (index, probe) in enumerate(plans, start=1):
-        found += asking(
-            probe,
-            role=telling.roles[index],
-            question_id=f"{telling.id}-q{number:02d}",
-            sample=telling.id,
-            dataset=f"textual-{telling.language}",
-            values=telling.values[index],
-            places={beat: where for (role, beat), where in telling.places.items() if role == index},
-            sessions=len(telling.starts),
-            random=telling.random,
-        )
+        found += asking(probe, scene=_scene(telling, index), question_id=f"{telling.id}-q{number:02d}")
     return found
+
+
+def _scene(telling: Telling, index: int) -> Scene:
+    return Scene(
+        role=telling.roles[index],
+        sample=telling.id,
+        dataset=f"textual-{telling.language}",
+        values=telling.values[index],
+        places={beat: where for (role, beat), where in telling.places.items() if role == index},
+        sessions=len(telling.starts),
+        random=telling.random,
+        turns=telling.turns,
+    )

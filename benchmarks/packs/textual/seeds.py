@@ -9,4 +9,5 @@ import random
 def rng(*parts: str | int) -> random.Random:
     """A generator of its own for each tuple of parts."""
     text = "\x1f".join(str(part) for part in parts)
-    return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest(), "big"))
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+    return random.Random(seed)  # noqa: S311 - texts are made with it, not secrets

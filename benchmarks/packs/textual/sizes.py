@@ -9,6 +9,8 @@ from benchmarks.packs.capabilities import TEXTUAL_CAPABILITIES
 from benchmarks.packs.textual.seeds import rng
 from benchmarks.types import Visibility
 
+STREAMING, STREAMING_BUNCH = "S", 3
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -52,12 +54,16 @@ def _shares(weights: Sequence[float], *, total: int) -> list[int]:
 
 
 def ask_counts(size: Size) -> list[dict[str, int]]:
-    """Asks by sample and capability; every capability gets the same number, to within one."""
+    """Asks by sample and capability; every capability gets the same number, to within one.
+
+    Streaming comes in threes: its point is the same question at several moments of one history.
+    """
     names = TEXTUAL_CAPABILITIES
     totals = _shares([1.0] * len(names), total=size.asks)
     counts: list[dict[str, int]] = [dict.fromkeys(names, 0) for _ in range(size.samples)]
     for offset, (name, total) in enumerate(zip(names, totals, strict=True)):
         for turn in range(total):
             # Each capability starts at another sample, so that the odd ones spread out.
-            counts[(turn + offset * 3) % size.samples][name] += 1
+            place = turn // STREAMING_BUNCH if name == STREAMING else turn
+            counts[(place + offset * 3) % size.samples][name] += 1
     return counts

@@ -119,7 +119,7 @@ def _take_line(beat: list[Line], line: str) -> bool:
 
 
 def _take_probe(probe: Probe, line: str) -> bool:
-    """``gold:``, ``options:``, ``order:``, ``scorer:``, ``leaf:``, ``evidence:``, ``at N: gold``, ``abstain``."""
+    """One line below a question: ``gold:``, ``options:``, ``order:``, ``at N:``, ``abstain`` and so on."""
     name, _, value = line.partition(":")
     value = value.strip()
     if name == "abstain":

@@ -19,10 +19,11 @@ from datetime import date, timedelta
 from benchmarks.packs.textual.story import StoryError, pools
 
 _CHOICE = re.compile(r"\[([^\[\]]*\|[^\[\]]*)\]")
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
-_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = [
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+]  # fmt: skip
+_WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _WEEKDAYS_ZH = "一二三四五六日"
 PRONOUNS: Mapping[str, tuple[str, str, str]] = {
     "woman": ("she", "her", "her"),

@@ -8,14 +8,14 @@ sample is a hash under the same salt.
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
 
 from aml.lib.canonical import canonical_json
+from evaluations.engine.aggregate import Cell, cells_of
 from evaluations.engine.types import Aggregate, AskScore, Fault, Interval
 
 FORMAT = "aml-bundle/1"
@@ -58,23 +58,6 @@ class BundleItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One sample's asks of one capability: ``n`` planned, of them ``scored`` with a value (zeros by the
-    participant's failure among them, ``zeros``), and the sum of the values."""
-
-    cluster: str
-    dataset: str
-    capability: str
-    n: int
-    scored: int
-    zeros: int
-    sum: float
-
-    def encode(self) -> bytes:
-        return canonical_json(asdict(self))
-
-
-@dataclass(frozen=True, slots=True)
 class StatementData:
     """What the writer is told; hashes, counts and format are its own.
 
@@ -97,13 +80,14 @@ def cluster_id(sample: str, *, salt: str) -> str:
     return hashlib.sha256(f"{salt}\x00{sample}".encode()).hexdigest()[:32]
 
 
-def cells(items: Iterable[BundleItem]) -> list[Cell]:
-    """Sorted by cluster and capability, which says nothing of the pack's order."""
-    values: dict[tuple[str, str, str], list[AskScore]] = {}
-    for item in items:
-        key = (item.cluster, item.score.dataset, item.score.capability)
-        values.setdefault(key, []).append(item.score)
-    return [_cell(*key, values[key]) for key in sorted(values)]
+def cells(items: Sequence[BundleItem]) -> list[Cell]:
+    """Sorted by salted name, which says nothing of the pack's order."""
+    known = {item.score.sample: item.cluster for item in items}
+    return cells_of((item.score for item in items), cluster=lambda score: known[score.sample])
+
+
+def encode_cell(cell: Cell) -> bytes:
+    return canonical_json(asdict(cell))
 
 
 def encode_scores(scores: Aggregate) -> dict[str, Any]:
@@ -136,8 +120,10 @@ def read_cells(data: bytes) -> Iterator[Cell]:
     """Raises ValueError or TypeError for a line that is no cell in its one spelling."""
     for line in split_lines(data):
         cell = Cell(**orjson.loads(line))
-        if cell.encode() != line:
+        if encode_cell(cell) != line or not 0 <= cell.zeros <= cell.scored <= cell.n:
             raise ValueError("a line of clusters.jsonl is not in canonical form")
+        if not 0 <= cell.sum <= cell.scored:
+            raise ValueError("a sum in clusters.jsonl is out of range")
         yield cell
 
 
@@ -146,19 +132,6 @@ def split_lines(data: bytes) -> list[bytes]:
     if data and not data.endswith(b"\n"):
         raise ValueError("the last line is not whole")
     return data.split(b"\n")[:-1]
-
-
-def _cell(cluster: str, dataset: str, capability: str, scores: list[AskScore]) -> Cell:
-    found = [score.value for score in scores if score.value is not None]
-    return Cell(
-        cluster=cluster,
-        dataset=dataset,
-        capability=capability,
-        n=len(scores),
-        scored=len(found),
-        zeros=sum(score.failed_by is Fault.PARTICIPANT for score in scores),
-        sum=math.fsum(found),
-    )
 
 
 def _interval(interval: Interval | None) -> dict[str, float] | None:

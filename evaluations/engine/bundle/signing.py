@@ -50,6 +50,7 @@ def is_signed(data: bytes, *, signature: Signature) -> bool:
 def local_key(path: Path) -> Ed25519PrivateKey:
     """The laptop's own key: made on first use, readable by its owner only."""
     if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         seed = Ed25519PrivateKey.generate().private_bytes_raw()
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:

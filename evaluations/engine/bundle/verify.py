@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,10 @@ from typing import Any
 import orjson
 
 from aml.lib.canonical import canonical_hash, canonical_json, sha256_hex
-from evaluations.engine.aggregate import aggregate_clusters
+from evaluations.engine.aggregate import Cell, aggregate_clusters
 from evaluations.engine.bundle.content import (
     FORMAT,
     BundleItem,
-    Cell,
     cells,
     encode_counts,
     encode_scores,
@@ -34,7 +33,7 @@ from evaluations.engine.bundle.signing import Signature, is_signed
 from evaluations.engine.types import Aggregate
 
 PUBLIC_FILES = frozenset({STATEMENT, CLUSTERS, SIGNATURE})
-MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def _read_statement(files: Mapping[str, bytes], *, checks: _Checks) -> dict[str,
     try:
         statement = orjson.loads(raw)
         canonical = canonical_json(statement) + b"\n" == raw and statement["format"] == FORMAT
-    except (*MALFORMED,) as error:
+    except MALFORMED as error:
         checks.check(False, text="", wrong=f"{STATEMENT} can't be read: {error}")
         return None
     if not checks.check(
@@ -158,7 +157,9 @@ def _check_contents(files: Mapping[str, bytes], *, statement: Mapping[str, Any],
     _check_figures(statement, clusters=clusters, checks=checks, source=ITEMS if sealed else CLUSTERS)
 
 
-def _check_items(data: bytes, *, statement: Mapping[str, Any], clusters: list[Cell], checks: _Checks) -> None:
+def _check_items(
+    data: bytes, *, statement: Mapping[str, Any], clusters: Sequence[Cell], checks: _Checks
+) -> None:
     lines = split_lines(data)
     checks.check(
         merkle_root(lines) == statement["merkle_root"],
@@ -167,7 +168,7 @@ def _check_items(data: bytes, *, statement: Mapping[str, Any], clusters: list[Ce
     )
     items = [BundleItem.decode(line) for line in lines]
     checks.check(
-        cells(items) == clusters,
+        cells(items) == list(clusters),
         text=f"{CLUSTERS} recomputed from {ITEMS}",
         wrong=f"{CLUSTERS} is not what {ITEMS} gives",
     )
@@ -178,7 +179,7 @@ def _check_items(data: bytes, *, statement: Mapping[str, Any], clusters: list[Ce
 
 
 def _check_figures(
-    statement: Mapping[str, Any], *, clusters: list[Cell], checks: _Checks, source: str
+    statement: Mapping[str, Any], *, clusters: Sequence[Cell], checks: _Checks, source: str
 ) -> None:
     again = recompute(clusters, statement=statement)
     checks.check(
@@ -189,14 +190,13 @@ def _check_figures(
     told, found = statement["scores"], encode_scores(again)
     _check_figure("overall", told=told["overall"], found=found["overall"], checks=checks, source=source)
     for one, other in zip(told["capabilities"], found["capabilities"], strict=True):
+        name = other["capability"]
         checks.check(
             {**one, "score": None} == {**other, "score": None},
-            text=f"{other['capability']}: weight {other['weight']}, {other['scored']} of {other['asks']} asks scored",
-            wrong=f"{one['capability']}: weight or counts are not what {source} gives",
+            text=f"{name}: weight {other['weight']}, {other['scored']} of {other['asks']} asks scored",
+            wrong=f"{name}: weight or counts are not what {source} gives",
         )
-        _check_figure(
-            other["capability"], told=one["score"], found=other["score"], checks=checks, source=source
-        )
+        _check_figure(name, told=one["score"], found=other["score"], checks=checks, source=source)
 
 
 def _check_figure(
@@ -210,7 +210,7 @@ def _check_figure(
     )
 
 
-def recompute(clusters: list[Cell], *, statement: Mapping[str, Any]) -> Aggregate:
+def recompute(clusters: Sequence[Cell], *, statement: Mapping[str, Any]) -> Aggregate:
     """The figures that these clusters give under the statement's own contract and weights."""
     weights = {one["capability"]: one["weight"] for one in statement["scores"]["capabilities"]}
     return aggregate_clusters(clusters, weights=weights, seed=statement["contract"]["hash"])

@@ -8,12 +8,13 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from aml.lib.canonical import canonical_hash, canonical_json, sha256_hex
+from evaluations.engine.aggregate import Cell
 from evaluations.engine.bundle.content import (
     FORMAT,
     BundleItem,
-    Cell,
     StatementData,
     cells,
+    encode_cell,
     encode_counts,
     encode_scores,
 )
@@ -48,7 +49,7 @@ def write_bundle(
 
 
 def _clusters_file(found: Iterable[Cell]) -> bytes:
-    return b"".join(cell.encode() + b"\n" for cell in found)
+    return b"".join(encode_cell(cell) + b"\n" for cell in found)
 
 
 def _statement(statement: StatementData, *, files: dict[str, bytes], root: str, sealed: bool) -> bytes:

@@ -23,6 +23,8 @@ SHAPE_CODES = frozenset(
 REFUSED = (401, 403)
 OK = 200
 
+Findings = dict[str, Finding]  # by check name: what one probe returns
+
 
 @dataclass(frozen=True, slots=True)
 class Call:

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from aml.lib.clock import Clock
 from aml.lib.ids import opaque_id
-from evaluations.engine.conformance.findings import Call
+from evaluations.engine.conformance.findings import Call, from_failure
+from evaluations.engine.conformance.report import Finding
 from evaluations.engine.contract import Limits
 from evaluations.engine.errors import Code
 from evaluations.engine.retry import CallHistory, Stop, decide
@@ -112,6 +113,12 @@ class Probe:
         pairs = zip(digest[0:10:2], digest[1:10:2], strict=True)
         return "".join(consonants[c % 13] + vowels[v % 5] for c, v in pairs).capitalize()
 
+    # Findings
+
+    def failed(self, call: Call, what: str, *, expected: str = "200 with a body of the contract") -> Finding:
+        """The finding for a call that had to succeed, and did not."""
+        return from_failure(call, what=what, expected=expected, authenticated=self.scope.authenticated)
+
     # Calls
 
     async def add(
@@ -172,8 +179,10 @@ class Probe:
         self, operation: Operation, exchange: Exchange, history: CallHistory
     ) -> tuple[float, CallHistory] | None:
         failure = exchange.failure
-        # One attempt that took the whole of its time isn't made again: a check must end.
+        # An attempt that took the whole of its time isn't made again: a check must end.
         if failure is None or failure.code == Code.READ_TIMEOUT:
+            return None
+        if failure.code == Code.CONNECT_TIMEOUT and not self.lab.successes:
             return None
         decision = decide(
             history=history,

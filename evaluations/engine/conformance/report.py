@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
 
 class Outcome(StrEnum):
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - an outcome, no password
     WARNING = "warning"
     FAIL = "fail"
     NOT_APPLICABLE = "not_applicable"
@@ -155,7 +155,7 @@ def exchange_json(exchange: Exchange, *, key: str) -> dict[str, Any]:
 def _body(body: bytes, key: str) -> str:
     # Masked before cutting, or a key across the cut would show half of itself.
     text = _masked(body[: SHOWN_BYTES * 2].decode("utf-8", "replace"), key)
-    return text if len(body) <= SHOWN_BYTES else f"{text[:SHOWN_BYTES]}… ({len(body)} bytes)"
+    return text if len(text) <= SHOWN_BYTES else f"{text[:SHOWN_BYTES]}…"
 
 
 def _masked(text: str, key: str) -> str:

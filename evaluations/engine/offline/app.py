@@ -45,7 +45,7 @@ async def complete(request: Request) -> Response:
     except orjson.JSONDecodeError:
         return _refused("The body is no JSON.", code="invalid_json", status=400)
     model = body.get("model") if isinstance(body, dict) else None
-    if model not in MODELS:
+    if not isinstance(model, str) or model not in MODELS:
         return _refused(f"There is no model {model!r}.", code="model_not_found", status=404)
     prompt = _prompt(body.get("messages"))
     if prompt is None:

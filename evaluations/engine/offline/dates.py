@@ -16,6 +16,8 @@ WEEKDAYS = {name.lower(): index for index, name in enumerate(calendar.day_name)}
 _ZH_WEEKDAYS = {day: index for index, day in enumerate("一二三四五六日")} | {"天": 6}
 _MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\.?"
 _DAY = "(" + "|".join(WEEKDAYS) + ")"
+_N_ZH = "([\\d一二两三四五六七八九十]+)"
+_NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
 _N = r"(\d+|a|an|" + "|".join(NUMBER_WORDS) + ")"
 
 
@@ -130,11 +132,11 @@ def _year_shift(step: int) -> _Resolver:
 
 _RULES: tuple[tuple[str, _Resolver], ...] = (
     (r"\b(\d{4})-(\d{2})-(\d{2})\b", lambda m, b: _full(m[1], int(m[2]), m[3])),
-    (r"\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? " + _MONTH + r",? (\d{4})\b", lambda m, b: _full(m[3], MONTHS[m[2]], m[1])),
-    (r"\b" + _MONTH + r" (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b", lambda m, b: _full(m[3], MONTHS[m[1]], m[2])),
-    (r"\b" + _MONTH + r",? (\d{4})\b", lambda m, b: When(int(m[2]), MONTHS[m[1]])),
-    (r"\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? " + _MONTH + r"\b", lambda m, b: _without_year(MONTHS[m[2]], m[1], b)),
-    (r"\b" + _MONTH + r" (\d{1,2})(?:st|nd|rd|th)?\b(?!:)", lambda m, b: _without_year(MONTHS[m[1]], m[2], b)),
+    (rf"\b{_NTH}(?: of)? {_MONTH},? (\d{{4}})\b", lambda m, b: _full(m[3], MONTHS[m[2]], m[1])),
+    (rf"\b{_MONTH} {_NTH},? (\d{{4}})\b", lambda m, b: _full(m[3], MONTHS[m[1]], m[2])),
+    (rf"\b{_MONTH},? (\d{{4}})\b", lambda m, b: When(int(m[2]), MONTHS[m[1]])),
+    (rf"\b{_NTH}(?: of)? {_MONTH}\b", lambda m, b: _without_year(MONTHS[m[2]], m[1], b)),
+    (rf"\b{_MONTH} {_NTH}\b(?!:)", lambda m, b: _without_year(MONTHS[m[1]], m[2], b)),
     (r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]", lambda m, b: _full(m[1], int(m[2]), m[3])),
     (r"(\d{4})年(\d{1,2})月", lambda m, b: When(int(m[1]), int(m[2])) if 1 <= int(m[2]) <= 12 else None),
     (r"(?<!\d)(\d{1,2})月(\d{1,2})[日号]", lambda m, b: _without_year(int(m[1]), m[2], b)),
@@ -145,9 +147,9 @@ _RULES: tuple[tuple[str, _Resolver], ...] = (
     (r"\btoday\b|\btonight\b|\bthis (?:morning|afternoon|evening)\b|今天|今晚|今早", _shift(0)),
     (r"\b" + _N + r" (days?|weeks?|months?|years?) (?:ago|back|earlier)\b", lambda m, b: _ago(m[1], m[2], b)),
     (r"\bin " + _N + r" (days?|weeks?|months?|years?)\b", lambda m, b: _ago(m[1], m[2], b, sign=1)),
-    (r"([\d一二两三四五六七八九十]+)(天|日|周|个星期|个月|年)(?:以)?前", lambda m, b: _ago(m[1], m[2], b)),
-    (r"([\d一二两三四五六七八九十]+)(天|日|周|个星期|个月|年)(?:以)?后", lambda m, b: _ago(m[1], m[2], b, sign=1)),
-    (r"\b(last|past|next|this) " + _DAY + r"\b", lambda m, b: _weekday(m[1], m[2], b)),
+    (rf"{_N_ZH}(天|日|周|个星期|个月|年)(?:以)?前", lambda m, b: _ago(m[1], m[2], b)),
+    (rf"{_N_ZH}(天|日|周|个星期|个月|年)(?:以)?后", lambda m, b: _ago(m[1], m[2], b, sign=1)),
+    (r"\b(last|past|next|this|on) " + _DAY + r"\b", lambda m, b: _weekday(m[1], m[2], b)),
     (r"(上|下|这)(?:个)?(?:周|星期)([一二三四五六日天])", lambda m, b: _weekday(m[1], m[2], b)),
     (r"\b(last|past|next|this) (weekend|week|month|year)\b", lambda m, b: _period(m[1], m[2], b)),
     (r"(上|下|这)(?:个)?(周|星期|个月|月)", lambda m, b: _period(m[1], m[2], b)),

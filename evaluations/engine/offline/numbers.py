@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-NUMBER_WORDS: dict[str, int] = {word: value for value, word in enumerate(_ONES)} | {
-    word: 20 + 10 * index
-    for index, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
+_ONES = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen
+"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBER_WORDS: dict[str, int] = {
+    **{word: value for value, word in enumerate(_ONES.split())},
+    **{word: 20 + 10 * index for index, word in enumerate(_TENS.split())},
+    "hundred": 100,
+    "thousand": 1_000,
+    "couple": 2,
+    "dozen": 12,
 }
-NUMBER_WORDS |= {"hundred": 100, "thousand": 1_000, "couple": 2, "dozen": 12}
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 _ZH_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")

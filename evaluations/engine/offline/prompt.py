@@ -84,10 +84,9 @@ def read_judge_prompt(prompt: str) -> JudgePrompt | None:
     nonce = found[1]
     blocks = {
         name: re.search(rf"<{name}-{nonce}>\n(.*?)\n?</{name}-{nonce}>", prompt, re.DOTALL)
-        for name in ("reference", "answer", "criteria")
+        for name in ("reference", "answer", "criteria", "menu")
     }
-    menu = re.search(r"(?m)^.*\bgrades\b[^:\n]*: (\".*\")$", prompt, re.IGNORECASE)
-    if menu is None or any(block is None for block in blocks.values()):
+    if any(block is None for block in blocks.values()):
         return None
     texts = {name: block[1] for name, block in blocks.items() if block}
     try:
@@ -97,7 +96,7 @@ def read_judge_prompt(prompt: str) -> JudgePrompt | None:
             reference=json.loads(texts["reference"]),
             answer=json.loads(texts["answer"]),
             criteria=tuple(json.loads(line) for line in texts["criteria"].splitlines() if line),
-            grades=tuple(json.loads(f"[{menu[1]}]")),
+            grades=tuple(json.loads(f"[{texts['menu']}]")),
         )
     except ValueError:
         return None

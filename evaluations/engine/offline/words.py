@@ -10,35 +10,38 @@ _TOKEN = re.compile(rf"[a-z0-9\u00c0-\u024f]+(?:['\u2019._:/@-][a-z0-9\u00c0-\u0
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|(?<=[。！？；])|\n+")
 _HAS_CJK = re.compile(rf"[{CJK}]")
 
-STOP = frozenset(
-    "a an the and or but if of in on at to from by for with about as into than then so that this these those "
-    "it its it's is are was were be been being am do does did done have has had having will would can could "
-    "should shall may might must what when where who whom whose which why how i me my mine you your yours he "
-    "him his she her hers we us our ours they them their theirs there here not no nor too very just also any "
-    "some much many more most such own same both each i'm i've i'd i'll you're we're they're that's what's "
-    "don't didn't doesn't s t ll re ve d m get got let go went going".split()
-) - {"go", "went", "going"}
-_STOP_ZH = frozenset(
-    "什么 么时 时候 哪里 哪个 哪些 哪天 多少 为什 怎么 如何 是否 的是 了吗 是什 是谁 在哪 吗 的 了 是 在 我 你 他 她 它 们 和 与 就 都 也 "
-    "我们 你们 他们 这个 那个 一个 有没 没有 什 么 谁 呢 吧 啊 请问 可以".split()
-)
+_STOP = """
+a an the and or but if of in on at to from by for with about as into than then so that this these those
+it its it's is are was were be been being am do does did done have has had having will would can could
+should shall may might must what when where who whom whose which why how i me my mine you your yours he
+him his she her hers we us our ours they them their theirs there here not no nor too very just also any
+some much many more most such own same both each i'm i've i'd i'll you're we're they're that's what's
+don't didn't doesn't s t ll re ve d m get got let
+"""
+_STOP_CHINESE = """
+什么 么时 时候 哪里 哪个 哪些 哪天 多少 为什 怎么 如何 是否 的是 了吗 是什 是谁 在哪
+吗 的 了 是 在 我 你 他 她 它 们 和 与 就 都 也 我们 你们 他们 这个 那个 一个 有没 没有 什 么 谁 呢 吧 啊 请问 可以
+"""
+STOP = frozenset(_STOP.split())
+_STOP_ZH = frozenset(_STOP_CHINESE.split())
+_FORMS = """
+go: went gone goes going | buy: bought | make: made | take: took taken | see: saw seen | give: gave given
+meet: met | write: wrote written | run: ran running | win: won winning | lose: lost losing | find: found
+begin: began begun | become: became | come: came | know: knew known | think: thought | teach: taught
+feel: felt | keep: kept | leave: left | say: said | tell: told | speak: spoke spoken | send: sent
+spend: spent | build: built | sell: sold | drive: drove driven | eat: ate eaten | fall: fell fallen
+grow: grew grown | hold: held | learn: learnt | sing: sang sung | sit: sat | sleep: slept
+swim: swam swum swimming | choose: chose chosen | break: broke broken | bring: brought | catch: caught
+draw: drew drawn | hear: heard | pay: paid | wear: wore worn | child: children kid kids | person: people
+life: lives | wife: wives | foot: feet | mom: mother mum | dad: father
+"""
 _IRREGULAR = {
-    word: base
-    for base, words in {
-        "go": "went gone goes going", "buy": "bought", "get": "got gotten", "make": "made", "take": "took taken",
-        "see": "saw seen", "give": "gave given", "meet": "met", "write": "wrote written", "read": "reading",
-        "run": "ran running", "win": "won winning", "lose": "lost losing", "find": "found", "begin": "began begun",
-        "start": "started", "become": "became", "come": "came", "know": "knew known", "think": "thought",
-        "teach": "taught", "feel": "felt", "keep": "kept", "leave": "left", "say": "said", "tell": "told",
-        "speak": "spoke spoken", "send": "sent", "spend": "spent", "build": "built", "sell": "sold",
-        "drive": "drove driven", "eat": "ate eaten", "fall": "fell fallen", "grow": "grew grown", "hold": "held",
-        "learn": "learnt", "sing": "sang sung", "sit": "sat", "sleep": "slept", "swim": "swam swum swimming",
-        "choose": "chose chosen", "break": "broke broken", "bring": "brought", "catch": "caught",
-        "draw": "drew drawn", "hear": "heard", "pay": "paid", "wear": "wore worn", "child": "children kid kids",
-        "person": "people", "life": "lives", "wife": "wives", "foot": "feet", "mom": "mother mum", "dad": "father",
-    }.items()
-    for word in words.split()
-}  # fmt: skip
+    form: base.strip()
+    for entry in _FORMS.replace("\n", "|").split("|")
+    if entry.strip()
+    for base, _, forms in [entry.partition(":")]
+    for form in forms.split()
+}
 
 
 @lru_cache(maxsize=65_536)

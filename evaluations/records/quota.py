@@ -1,0 +1,111 @@
+"""Quota and cooldown as rows. Everything is read from the ledger; nothing is a stored counter.
+
+The caller of ``reserve`` holds the lock on the registration's row, the caller of ``settle`` the run's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Sum
+
+from evaluations import states
+from evaluations.models import Cooldown, QuotaEntry, QuotaSlot, Run
+from registration.models import Cycle, Registration
+from registration.types import DEFAULT_POLICY, PolicyRow, QuotaEffect
+
+POLICY: dict[str, PolicyRow] = {row.key: row for row in DEFAULT_POLICY}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Fulls of a registration in one scope: ``used`` counts those under way."""
+
+    scope: str
+    limit: int
+    used: int
+
+    @property
+    def left(self) -> int:
+        return max(0, self.limit - self.used)
+
+
+def scope_of(cycle: Cycle, track: str) -> str:
+    return "cycle" if cycle.full_scope == Cycle.FullScope.CYCLE else track
+
+
+def usage(registration: Registration, *, track: str) -> Usage:
+    """``used`` is the sum of reserve (+1), refund (-1) and grant (-n) rows."""
+    cycle = registration.cycle
+    rows = QuotaEntry.objects.filter(registration=registration, kind=states.RunKind.FULL)
+    scope = scope_of(cycle, track)
+    if scope != "cycle":
+        rows = rows.filter(track=track)
+    used = rows.aggregate(used=Sum("amount"))["used"] or 0
+    return Usage(scope=scope, limit=cycle.full_limit, used=used)
+
+
+def starts_used(registration: Registration) -> int:
+    """Fulls ever accepted in the cycle, refunded ones among them: the cap against abuse."""
+    return QuotaEntry.objects.filter(
+        registration=registration, kind=states.RunKind.FULL, act=QuotaEntry.Act.RESERVE
+    ).count()
+
+
+def reserve(run: Run, *, now: datetime) -> None:
+    """Write the reservation of an accepted run, and for a Full the lowest free slot."""
+    _write(run, act=QuotaEntry.Act.RESERVE, amount=1, reason="accepted", now=now)
+    if run.is_smoke:
+        return
+    scope = scope_of(run.cycle, run.track)
+    held = set(
+        QuotaSlot.objects.filter(
+            registration=run.registration_id, scope=scope, released_at__isnull=True
+        ).values_list("number", flat=True)
+    )
+    number = next(n for n in range(1, len(held) + 2) if n not in held)
+    QuotaSlot.objects.create(registration_id=run.registration_id, scope=scope, number=number, run=run)
+
+
+def policy_key(run: Run, *, stood_still: bool = False) -> str:
+    """The row of the policy table for a run that has ended."""
+    if run.status in states.SCORED_ENDS:
+        return str(run.status)
+    if run.status == states.RunStatus.FAILED:
+        return f"failed:{run.fault}"
+    if run.first_add_at is None:
+        return "cancelled:before-first-add"
+    return "cancelled:platform-stood-still" if stood_still else "cancelled:after-first-add"
+
+
+def settle(run: Run, *, now: datetime, stood_still: bool = False) -> None:
+    """Consume or refund what the run reserved, and start the cooldown, as the policy table says."""
+    row = POLICY[policy_key(run, stood_still=stood_still)]
+    if row.quota is QuotaEffect.USED:
+        _write(run, act=QuotaEntry.Act.CONSUME, amount=0, reason=row.key, now=now)
+    else:
+        _write(run, act=QuotaEntry.Act.REFUND, amount=-1, reason=row.key, now=now)
+        QuotaSlot.objects.filter(run=run).update(released_at=now)
+    if row.cooldown and not run.is_smoke and run.cycle.cooldown_hours:
+        Cooldown.objects.create(
+            registration_id=run.registration_id, track=run.track, starts_at=now,
+            ends_at=now + timedelta(hours=run.cycle.cooldown_hours), run=run, reason=row.key,
+        )  # fmt: skip
+
+
+def cooldown_until(registration: Registration, *, track: str, now: datetime) -> datetime | None:
+    """When the latest cooldown in this track ends; None if none is running."""
+    return (
+        Cooldown.objects.filter(registration=registration, track=track, ends_at__gt=now)
+        .order_by("-ends_at")
+        .values_list("ends_at", flat=True)
+        .first()
+    )
+
+
+def _write(run: Run, *, act: str, amount: int, reason: str, now: datetime) -> None:
+    QuotaEntry.objects.create(
+        registration_id=run.registration_id, track=run.track, kind=run.kind, act=act, amount=amount,
+        run=run, reason=reason, at=now,
+    )  # fmt: skip

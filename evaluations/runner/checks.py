@@ -1,0 +1,125 @@
+"""Conformance checks in the driver: leased like everything else, and run again if a driver dies."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils.translation import gettext_noop
+
+from aml.web import clock
+from evaluations.engine.conformance import CheckSettings, Report, run_checks
+from evaluations.engine.contract import Limits
+from evaluations.engine.types import Endpoint
+from evaluations.models import Check
+from evaluations.runner.shells import endpoint_of
+
+log = logging.getLogger(__name__)
+LEASE = timedelta(minutes=3)
+BROKEN = gettext_noop("The check broke on the platform's side. Nothing is held against you; start it again.")
+INCOMPLETE = gettext_noop("The check ran out of time: the service answered too slowly to finish it.")
+
+Database = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedCheck:
+    pk: int
+    token: str
+    endpoint: Endpoint
+    track: str
+    limits: Limits
+    secret: bytes
+    concurrency: tuple[int, int]
+
+
+def waiting() -> bool:
+    return Check.objects.filter(status__in=[Check.Status.QUEUED, Check.Status.RUNNING]).exists()
+
+
+def claim(*, token: str) -> ClaimedCheck | None:
+    """Take one queued check, by conditional update."""
+    now = clock.now()
+    for check in Check.objects.filter(status=Check.Status.QUEUED).order_by("requested_at")[:3]:
+        taken = Check.objects.filter(pk=check.pk, status=Check.Status.QUEUED).update(
+            status=Check.Status.RUNNING, claim_token=token, claim_expires_at=now + LEASE
+        )
+        if taken:
+            return _claimed(check, token)
+    return None
+
+
+def _claimed(check: Check, token: str) -> ClaimedCheck:
+    version = check.version
+    frozen = {
+        name: getattr(version, name)
+        for name in ("add_url", "search_url", "health_url", "status_url", "auth_scheme")
+    }
+    return ClaimedCheck(
+        pk=check.pk,
+        token=token,
+        endpoint=endpoint_of(version, frozen=frozen),
+        track=check.track,
+        limits=Limits.model_validate(check.registration.cycle.limits),
+        secret=bytes(check.secret),
+        concurrency=(version.add_concurrency, version.search_concurrency),
+    )
+
+
+async def execute(claimed: ClaimedCheck, *, db: Database) -> None:
+    """Run the check and record its report; whatever breaks here is ours."""
+
+    async def progress(done: int, total: int) -> None:
+        await db(note_progress, claimed, done=done, total=total)
+
+    try:
+        report = await _run(claimed, progress)
+    except Exception:
+        log.exception("check %s broke", claimed.pk)
+        await db(finish, claimed, report=None)
+        return
+    await db(finish, claimed, report=report)
+
+
+async def _run(claimed: ClaimedCheck, progress: Any) -> Report:
+    adds, searches = claimed.concurrency
+    return await run_checks(
+        endpoint=claimed.endpoint,
+        track=claimed.track,
+        limits=claimed.limits,
+        namespace_secret=claimed.secret,
+        on_progress=progress,
+        settings=CheckSettings(concurrency_add=adds, concurrency_search=searches),
+    )
+
+
+def _mine(claimed: ClaimedCheck) -> Any:
+    return Check.objects.filter(pk=claimed.pk, status=Check.Status.RUNNING, claim_token=claimed.token)
+
+
+def note_progress(claimed: ClaimedCheck, *, done: int, total: int) -> None:
+    _mine(claimed).update(done=done, total=total, claim_expires_at=clock.now() + LEASE)
+
+
+def finish(claimed: ClaimedCheck, *, report: Report | None) -> None:
+    """Fenced: a check that somebody else has taken over meanwhile is left alone."""
+    fields: dict[str, Any] = {"finished_at": clock.now(), "claim_token": "", "claim_expires_at": None}
+    if report is None:
+        fields |= {"status": Check.Status.ERROR, "sentence": BROKEN}
+    else:
+        passed = Check.Status.PASSED if report.gates_passed else Check.Status.FAILED
+        sentence = "" if report.complete else INCOMPLETE
+        fields |= {"status": passed, "report": report.to_json(), "sentence": sentence}
+    _mine(claimed).update(**fields)
+
+
+def expire() -> int:
+    """Checks whose driver died go back into the queue."""
+    late = Check.objects.filter(status=Check.Status.RUNNING).filter(
+        Q(claim_expires_at__lt=clock.now()) | Q(claim_expires_at__isnull=True)
+    )
+    return late.update(status=Check.Status.QUEUED, claim_token="", claim_expires_at=None, done=0)

@@ -1,0 +1,266 @@
+"""The driver: one asyncio loop that claims units of all runnable runs and executes them.
+
+The database is touched in one thread of its own, turn by turn; calls run in the loop. A driver may be
+killed at any point: what it held comes back when its claims end, and is sent again under the same ids.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection
+
+from aml.lib.ids import public_id
+from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS
+from evaluations.records import claims, heartbeats
+from evaluations.runner import checks, finalise, survey
+from evaluations.runner.shells import Models, Shell, recipe
+from evaluations.runner.survey import Candidate
+from evaluations.runner.turns import Ask, Turn, turn
+from evaluations.runner.work import Done, Work
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+POLL = 0.25  # seconds between looks for work when nothing ends
+BATCH = 8  # results that are flushed at once
+LINGER = 0.01  # seconds that a smaller batch waits for company
+RENEW = 10.0  # seconds between renewals of claims and the heartbeat
+DRAIN = 30.0  # seconds that calls get to end when the driver must stop
+
+
+@dataclass(slots=True)
+class Running:
+    """One run in this driver: works that wait for a place, calls in flight, results to record."""
+
+    shell: Shell
+    queues: dict[str, deque[Work]] = field(default_factory=dict)
+    flying: dict[str, int] = field(default_factory=dict)
+    caps: dict[str, int] = field(default_factory=dict)
+    done: list[Done] = field(default_factory=list)
+    unsent: list[Work] = field(default_factory=list)
+
+    def held(self, kinds: frozenset[str]) -> int:
+        waiting = sum(len(queue) for kind, queue in self.queues.items() if kind in kinds)
+        return waiting + sum(count for kind, count in self.flying.items() if kind in kinds)
+
+    @property
+    def idle(self) -> bool:
+        return not (self.done or self.unsent or any(self.flying.values()) or any(self.queues.values()))
+
+
+class Driver:
+    """``seconds`` is how long it claims; None until told to stop. ``smoke_only`` keeps it for Smokes."""
+
+    def __init__(
+        self,
+        *,
+        seconds: float | None = None,
+        smoke_only: bool = False,
+        on_handover: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.token = f"d-{public_id()}"
+        self._seconds = seconds
+        self._smoke_only = smoke_only
+        self._on_handover = on_handover
+        self._runs: dict[int, Running] = {}
+        self._held: set[int] = set()  # units whose claims are renewed
+        self._models = Models()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._database = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Claim nothing more, give calls their time, return what is left. Safe from a signal handler."""
+        self._stopping = True
+
+    async def run(self) -> None:
+        self._wake = asyncio.Event()
+        ends = asyncio.get_running_loop().time() + self._seconds if self._seconds is not None else None
+        beating = asyncio.create_task(self._beat())
+        try:
+            while not (self._stopping or (ends is not None and asyncio.get_running_loop().time() >= ends)):
+                await self._round(claiming=True)
+                await self._pause()
+            await self._db(self._on_handover)
+            await self._drain()
+        finally:
+            beating.cancel()
+            await self._close()
+
+    async def _round(self, *, claiming: bool) -> None:
+        candidates = await self._survey() if claiming else []
+        share = self._share(candidates)
+        by_id = {candidate.run_id: candidate for candidate in candidates}
+        mine = [run_id for run_id, running in self._runs.items() if running.done or running.unsent]
+        for run_id in dict.fromkeys([*by_id, *mine]):
+            await self._turn(run_id, by_id.get(run_id), share=share)
+        if claiming:
+            await self._take_check()
+        await self._forget_idle(by_id)
+
+    async def _survey(self) -> list[Candidate]:
+        found = await self._db(survey.candidates, smoke_only=self._smoke_only)
+        return found or []
+
+    def _share(self, candidates: list[Candidate]) -> int:
+        """Calls of one run at a time, so that no run starves another of this driver's budget."""
+        return max(1, -(-settings.DRIVER_BUDGET // max(1, len(candidates))))
+
+    async def _turn(self, run_id: int, candidate: Candidate | None, *, share: int) -> None:
+        running = await self._running(run_id, candidate)
+        if running is None:
+            return
+        done, unsent = running.done, running.unsent
+        running.done, running.unsent = [], []
+        ask = Ask(
+            token=self.token,
+            done=done,
+            unsent=[work.attempt for work in unsent],
+            service=self._room(running, SERVICE_KINDS, share, settings.DRIVER_BUDGET) if candidate else 0,
+            models=self._model_room(running, candidate) if candidate else 0,
+        )
+        result = await self._db(turn, run_id, ask)
+        if result is None:  # the database was away: record the same again
+            running.done[:0], running.unsent[:0] = done, unsent
+            return
+        self._held -= {item.work.unit.pk for item in done} | {work.unit.pk for work in unsent}
+        self._accept(running, result)
+        if result.all_final:
+            await self._db(finalise.finish, run_id)
+
+    def _room(self, running: Running, kinds: frozenset[str], share: int, budget: int) -> int:
+        used = sum(other.held(kinds) for other in self._runs.values())
+        return max(0, min(share - running.held(kinds), budget - used))
+
+    def _model_room(self, running: Running, candidate: Candidate) -> int:
+        return min(
+            self._room(running, MODEL_KINDS, settings.MODEL_BUDGET, settings.MODEL_BUDGET),
+            candidate.model_room,
+        )
+
+    def _accept(self, running: Running, result: Turn) -> None:
+        running.caps = result.caps
+        for work in result.works:
+            self._held.add(work.unit.pk)
+            running.queues.setdefault(work.unit.kind, deque()).append(work)
+        fresh = {work.unit.pk for work in result.works}
+        for kind in result.held_back if result.active else frozenset(running.queues):
+            queue = running.queues.get(kind, deque())
+            # A probe is what the breaker let through just now; everything else goes back unsent.
+            running.unsent += [work for work in queue if work.unit.pk not in fresh]
+            running.queues[kind] = deque(work for work in queue if work.unit.pk in fresh)
+            running.caps[kind] = max(1, running.flying.get(kind, 0) + len(running.queues[kind]))
+        self._fill(running)
+
+    def _fill(self, running: Running) -> None:
+        for kind, queue in running.queues.items():
+            while queue and running.flying.get(kind, 0) < running.caps.get(kind, 0):
+                running.flying[kind] = running.flying.get(kind, 0) + 1
+                task = asyncio.create_task(self._call(running, queue.popleft()))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _call(self, running: Running, work: Work) -> None:
+        try:
+            done = await running.shell.execute(work)
+        finally:
+            running.flying[work.unit.kind] -= 1
+        running.done.append(done)
+        if not self._stopping:
+            self._fill(running)
+        self._wake.set()
+
+    async def _running(self, run_id: int, candidate: Candidate | None) -> Running | None:
+        """The run's shell, built anew when its memory key was rotated."""
+        running = self._runs.get(run_id)
+        if candidate is None or (running and running.shell.key_set_at == candidate.key_set_at):
+            return running
+        made = await self._db(recipe, run_id)
+        if made is None:
+            return running
+        shell = Shell(made, answerer=self._models.get(made.answer), judge=self._models.get(made.judge))
+        if running is None:
+            self._runs[run_id] = running = Running(shell=shell)
+        else:
+            running.shell = shell  # calls in flight end on the old one
+        return running
+
+    async def _take_check(self) -> None:
+        claimed = await self._db(checks.claim, token=self.token)
+        if claimed is not None:
+            task = asyncio.create_task(checks.execute(claimed, db=self._db))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _pause(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), POLL)
+        self._wake.clear()
+        if sum(len(running.done) for running in self._runs.values()) < BATCH:
+            await asyncio.sleep(LINGER)
+
+    async def _beat(self) -> None:
+        while True:
+            await self._db(claims.renew, token=self.token, units=list(self._held))
+            await self._db(heartbeats.beat, name=self.token, flying=len(self._held))
+            await asyncio.sleep(min(RENEW, settings.CLAIM_SECONDS / 3))
+
+    async def _drain(self) -> None:
+        """Unsent works go back at once; calls in flight get their time, longer if nobody waits for us."""
+        for running in self._runs.values():
+            running.unsent += [work for queue in running.queues.values() for work in queue]
+            running.queues.clear()
+        limit = asyncio.get_running_loop().time() + (DRAIN if self._stopping else settings.CALL_SECONDS)
+        while self._tasks and asyncio.get_running_loop().time() < limit:
+            await self._round(claiming=False)
+            await self._pause()
+            if self._stopping:
+                limit = min(limit, asyncio.get_running_loop().time() + DRAIN)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._round(claiming=False)
+
+    async def _close(self) -> None:
+        await self._db(claims.release, token=self.token)
+        await self._db(heartbeats.gone, name=self.token)
+        for running in self._runs.values():
+            await running.shell.aclose()
+        await self._models.aclose()
+        await asyncio.get_running_loop().run_in_executor(self._database, _disconnect)
+        self._database.shutdown()
+
+    async def _forget_idle(self, candidates: dict[int, Candidate]) -> None:
+        for run_id in [key for key, running in self._runs.items() if running.idle and key not in candidates]:
+            await self._runs.pop(run_id).shell.aclose()
+
+    async def _db(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """``function`` in the ledger's thread; None where the database or the function failed.
+
+        A failure is logged and nothing else: the loop comes round again, and the ledger is unchanged.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._database, lambda: function(*args, **kwargs))
+        except (OperationalError, InterfaceError) as error:
+            log.warning("database away: %s", type(error).__name__)
+            await loop.run_in_executor(self._database, _disconnect)
+        except Exception:
+            log.exception("the ledger's thread failed")
+        await asyncio.sleep(1.0)
+        return None
+
+
+def _disconnect() -> None:
+    # Looked up here, in the ledger's thread: connections belong to threads.
+    connection.close()

@@ -1,0 +1,166 @@
+"""Reconcile: what can be stuck gets out here. Safe to run at any time, by anybody, twice at once."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext_noop
+
+from aml.web import clock, outbox
+from aml.web.models import User
+from evaluations import states
+from evaluations.engine import flow
+from evaluations.engine.types import Fault
+from evaluations.models import Run, Unit
+from evaluations.models.ledger import MODEL_KINDS, KindChoice
+from evaluations.records import claims, heartbeats, pace, planning
+from evaluations.records.completion import Applied
+from evaluations.records.flows import limits_of, service_flow
+from evaluations.records.transitions import PLATFORM, Why, add_event, lock, transition
+from evaluations.runner import checks, finalise
+from evaluations.runner.turns import move_status
+from registration.types import START_ALARM_HOURS
+
+log = logging.getLogger(__name__)
+VERDICTS_AGAIN = timedelta(minutes=10)
+
+OUTAGE_OVER = gettext_noop("The memory service stayed away for longer than the cycle allows.")
+ALARM = gettext_noop("The run has not started yet; the organiser has been alarmed. The deadline stands.")
+DEADLINE = gettext_noop(
+    "The platform missed its deadline to start this run. That is the platform's fault: the slot stays, the run "
+    "still starts, and it may be withdrawn free of charge."
+)
+
+
+def reconcile() -> dict[str, int]:
+    """One pass; returns what it did, for the log and the command."""
+    did = {
+        "planned": sum(_guarded(planning.plan, pk) for pk in _unplanned()),
+        "returned": claims.expire() + checks.expire(),
+        "moved": sum(_guarded(_review, pk) for pk in Run.objects.active().values_list("pk", flat=True)),
+        "finished": sum(_guarded(finalise.finish, pk) for pk in _complete()),
+        "reopened": sum(_guarded(reopen_unsettled, pk) for pk in _complete()),
+    }
+    heartbeats.sweep()
+    return did
+
+
+def _guarded(step: Any, run_id: int) -> int:
+    """One run's trouble must not keep the others from their way out."""
+    try:
+        return int(bool(step(run_id)))
+    except Exception:
+        log.exception("reconcile: %s failed for run %s", step.__name__, run_id)
+        return 0
+
+
+def _unplanned() -> list[int]:
+    return list(
+        Run.objects.active()
+        .filter(planned_at__isnull=True)
+        .order_by("-kind", "pk")
+        .values_list("pk", flat=True)
+    )
+
+
+def _complete() -> list[int]:
+    """Active runs without an open unit."""
+    open_units = Unit.objects.filter(run=OuterRef("pk")).exclude(status__in=states.UNIT_FINAL)
+    runs = Run.objects.active().filter(planned_at__isnull=False).exclude(Exists(open_units))
+    return list(runs.values_list("pk", flat=True))
+
+
+def has_work() -> bool:
+    """Whether a driver would find something to do, now or soon."""
+    return Run.objects.runnable().exists() or checks.waiting()
+
+
+def _review(run_id: int) -> bool:
+    """Deadlines, outages and pauses of one run by the clock."""
+    with transaction.atomic():
+        run = lock(run_id)
+        now = clock.now()
+        before = run.status
+        pace.sample(run, now=now)
+        _watch_start(run, now=now)
+        if not _end_of_outage(run, now=now):
+            move_status(run, Applied(), started=False, now=now)
+        after = Run.objects.values_list("status", flat=True).get(pk=run_id)
+    return after != before
+
+
+def _end_of_outage(run: Run, *, now: Any) -> bool:
+    """An outage of the participant's service ends a run after the cycle's time; nobody else's ever does."""
+    if run.pause_reason != states.PauseReason.ENDPOINT:
+        return False
+    limits = limits_of(run).model_copy(update={"outage_end": run.cycle.outage_end_hours * 3600.0})
+    if not flow.outage_over(service_flow(run, limits=limits), now=now.timestamp(), limits=limits):
+        return False
+    code = _latest_code(run)
+    why = Why(actor=PLATFORM, sentence=OUTAGE_OVER, code=code, fault=Fault.PARTICIPANT)
+    return transition(run.pk, states.RunStatus.FAILED, why=why)
+
+
+def _latest_code(run: Run) -> str:
+    newest = run.attempts.filter(~Q(code="")).order_by("-finished_at").values_list("code", flat=True).first()
+    return newest or "CONNECT_REFUSED"
+
+
+def _watch_start(run: Run, *, now: Any) -> None:
+    """The 48-hour clock: alarm before the deadline, and an incident of ours when it is missed."""
+    if run.is_smoke or run.first_add_at is not None or run.is_final:
+        return
+    if now >= run.start_deadline_at:
+        _once(run, kind="start-missed", sentence=DEADLINE)
+    elif now >= run.accepted_at + timedelta(hours=START_ALARM_HOURS):
+        _once(run, kind="start-alarm", sentence=ALARM)
+
+
+def _once(run: Run, *, kind: str, sentence: str) -> None:
+    if run.events.filter(kind=kind).exists():
+        return
+    add_event(run, kind=kind, why=Why(actor=PLATFORM, sentence=sentence))
+    staff = User.objects.filter(is_staff=True, is_active=True)
+    outbox.enqueue(
+        f"run:{run.public_id}:{kind}", users=staff, template="run_start_alarm", run=run.public_id,
+        label=run.label, deadline=run.start_deadline_at.isoformat(), sentence=sentence,
+    )  # fmt: skip
+
+
+def reopen_unsettled(run_id: int) -> bool:
+    """Model units that the provider failed are tried again after a while: no score is lost to a provider."""
+    with transaction.atomic():
+        run = lock(run_id)
+        now = clock.now()
+        failed = Unit.objects.filter(
+            run=run,
+            kind__in=MODEL_KINDS,
+            status=states.UnitStatus.FAILED,
+            finished_at__lte=now - VERDICTS_AGAIN,
+        )
+        asks = list(failed.values_list("ask", flat=True))
+        if run.is_final or not asks:
+            return False
+        Unit.objects.filter(
+            run=run, ask__in=asks, kind=KindChoice.JUDGE, status=states.UnitStatus.SKIPPED
+        ).update(status=states.UnitStatus.WAITING, code="", fault="", finished_at=None)
+        failed.update(
+            status=states.UnitStatus.READY,
+            code="",
+            fault="",
+            finished_at=None,
+            next_attempt_at=now,
+            history={},
+        )
+    return True
+
+
+def wanted_drivers() -> int:
+    """How many drivers to start now: one if there is work and none lives."""
+    if not has_work() or heartbeats.live_drivers():
+        return 0
+    return 1

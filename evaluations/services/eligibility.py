@@ -1,0 +1,258 @@
+"""May this version start now? One answer for page, API and admin (product.md, rules 3 to 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from aml.web import formats
+from evaluations import states
+from evaluations.engine.errors import Code
+from evaluations.models import Attempt, Check, QuotaEntry, Run
+from evaluations.records import quota
+from evaluations.services.decisions import YES, Decision, no
+from evaluations.services.standing import last_start, standing
+from registration.models import Cycle, Registration, Version
+from registration.models.entries import AuthChoice
+
+HOUR = timedelta(hours=1)
+ENDPOINT_FIELDS = ("add_url", "search_url", "health_url", "status_url", "auth_scheme")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Who asks for what; answers are read at ``now``."""
+
+    version: Version
+    track: str
+    kind: str
+    now: datetime
+
+    @property
+    def registration(self) -> Registration:
+        return self.version.entry.registration
+
+    @property
+    def cycle(self) -> Cycle:
+        return self.registration.cycle
+
+
+def may_start(*, version: Version, track: str, kind: str, now: datetime) -> Decision:
+    """The first thing that stands in the way, the most lasting first.
+
+    ``active_run`` comes before the quota and the cooldown: a run that ends in this moment has then
+    either been seen as active, or its ledger rows are seen too.
+    """
+    asked = Question(version, track, kind, now)
+    stops = last_start(asked.cycle, kind=kind)
+    basic = standing(version=version, track=track, now=now, last_start=stops)
+    if not basic.allowed:
+        return basic
+    rules = FULL_RULES if kind == states.RunKind.FULL else SMOKE_RULES
+    decision = first_no(rule(asked) for rule in rules)
+    return _within(decision, stops=stops)
+
+
+def first_no(decisions: Iterable[Decision]) -> Decision:
+    return next((decision for decision in decisions if not decision.allowed), YES)
+
+
+def _within(decision: Decision, *, stops: datetime) -> Decision:
+    """A time after the cycle's last start is no time at all."""
+    opens = decision.next_allowed_at
+    if opens is None or opens < stops:
+        return decision
+    hint = _("That is after the last start in this cycle (%(when)s).") % {"when": formats.utc(stops)}
+    return no(decision.code, decision.reason, hint=hint, status=decision.status, **decision.extra)
+
+
+def active_run(asked: Question) -> Decision:
+    run = (
+        Run.objects.active()
+        .filter(registration=asked.registration, track=asked.track, kind=asked.kind)
+        .first()
+    )
+    if run is None:
+        return YES
+    return no(
+        "active_run",
+        _("%(run)s is under way in this track; one at a time.") % {"run": run},
+        hint=_("Wait until it is finished, or cancel it on its page."),
+        run=run.public_id,
+    )
+
+
+def authenticated(asked: Question) -> Decision:
+    if asked.version.auth_scheme != AuthChoice.NONE or asked.cycle.allow_no_auth_full:
+        return YES
+    return no(
+        "auth_required",
+        _("A Full needs a service that asks for a memory key; this version declares none."),
+        hint=_("Make a version with an authentication scheme and a memory key."),
+    )
+
+
+def quota_left(asked: Question) -> Decision:
+    used = quota.usage(asked.registration, track=asked.track)
+    if used.left:
+        return YES
+    scope = _("in this cycle") if used.scope == "cycle" else _("in this track")
+    return no(
+        "quota_used",
+        _("All %(limit)s Fulls %(scope)s are used or reserved.") % {"limit": used.limit, "scope": scope},
+        hint=_("One comes back only if a run ends through the platform's or the model provider's fault."),
+        limit=used.limit,
+        used=used.used,
+    )
+
+
+def starts_left(asked: Question) -> Decision:
+    started, limit = quota.starts_used(asked.registration), asked.cycle.start_limit
+    if started < limit:
+        return YES
+    return no(
+        "starts_used",
+        _("A Full was started %(started)s times; this cycle allows %(limit)s starts, refunded ones included.")
+        % {"started": started, "limit": limit},
+        hint=_("Write to the organiser if the platform caused this."),
+        limit=limit,
+        used=started,
+    )
+
+
+def cooldown_over(asked: Question) -> Decision:
+    until = quota.cooldown_until(asked.registration, track=asked.track, now=asked.now)
+    if until is None:
+        return YES
+    return no(
+        "cooldown",
+        _("The cooldown in this track lasts until %(when)s.") % {"when": formats.utc(until)},
+        hint=_("It began when the last Full in this track finished."),
+        next_allowed_at=until,
+    )
+
+
+def checked(asked: Question) -> Decision:
+    """The newest finished check of this version decides; one that broke on our side says nothing."""
+    check = (
+        Check.objects.filter(version=asked.version, track=asked.track)
+        .filter(status__in=[Check.Status.PASSED, Check.Status.FAILED])
+        .order_by("-finished_at")
+        .first()
+    )
+    if check is None:
+        reason = _("This version has no conformance check in this track yet.")
+    elif check.status == Check.Status.FAILED:
+        reason = _("A gate of this version's newest conformance check failed.")
+    elif _changed_since_check(check):
+        reason = _("The endpoints were changed after the conformance check.")
+    else:
+        return YES
+    hint = _("Run the conformance check; it takes a minute or two and costs no quota.")
+    return no("check_required", reason, hint=hint, check=check.public_id if check else None)
+
+
+def _changed_since_check(check: Check) -> bool:
+    tested = (check.report or {}).get("endpoint")
+    if not tested:
+        return False
+    names = {"auth_scheme": "auth"}
+    return any(
+        (tested.get(names.get(name, name)) or "") != getattr(check.version, name) for name in ENDPOINT_FIELDS
+    )
+
+
+def smoked(asked: Question) -> Decision:
+    smoke = (
+        Run.objects.smokes()
+        .filter(version=asked.version, track=asked.track, status=states.RunStatus.SUCCEEDED)
+        .order_by("-finished_at")
+        .first()
+    )
+    if smoke is None or smoke.finished_at is None:
+        return no(
+            "smoke_required",
+            _("A Full needs a passing Smoke of the same version in this track."),
+            hint=_("Start a Smoke; its failing exchanges are shown to you."),
+        )
+    fresh_until = smoke.finished_at + timedelta(hours=asked.cycle.smoke_fresh_hours)
+    if asked.now >= fresh_until:
+        reason = _("The newest passing Smoke was fresh until %(when)s.") % {"when": formats.utc(fresh_until)}
+        return no("smoke_stale", reason, hint=_("Start another Smoke."), smoke=smoke.public_id)
+    if smoke.spec["endpoint"] != endpoint_spec(asked.version):
+        reason = _("The endpoints were changed after the newest passing Smoke.")
+        return no("smoke_stale", reason, hint=_("Start another Smoke."), smoke=smoke.public_id)
+    return YES
+
+
+def endpoint_spec(version: Version) -> dict[str, str]:
+    """What a run keeps of its version's endpoint; the memory key is never among it."""
+    return {name: getattr(version, name) for name in ENDPOINT_FIELDS}
+
+
+def budget_left(asked: Question) -> Decision:
+    """No Full is accepted while another one waits because our account with the model provider is empty."""
+    waiting = Run.objects.active().filter(pause_reason=states.PauseReason.PROVIDER)
+    if not Attempt.objects.filter(run__in=waiting, code=Code.MODEL_CREDIT).exists():
+        return YES
+    return no(
+        "budget",
+        _("The platform's account with the model provider has no credit at the moment."),
+        hint=_("The organiser was told. Nothing is wrong on your side; try again later."),
+    )
+
+
+def smokes_left(asked: Question) -> Decision:
+    used, limit = smokes_used(asked.registration, track=asked.track), asked.cycle.smokes_per_track
+    if used < limit:
+        return YES
+    return no(
+        "quota_used",
+        _("All %(limit)s Smokes in this track are used.") % {"limit": limit},
+        hint=_("The conformance check can still be run."),
+        limit=limit,
+        used=used,
+    )
+
+
+def smokes_used(registration: Registration, *, track: str) -> int:
+    rows = QuotaEntry.objects.filter(registration=registration, kind=states.RunKind.SMOKE, track=track)
+    return rows.aggregate(used=Sum("amount"))["used"] or 0
+
+
+def smoke_rate(asked: Question) -> Decision:
+    """Smokes that were refunded, because they failed through us or were cancelled at once, don't count."""
+    recent = (
+        Run.objects.smokes()
+        .filter(registration=asked.registration, track=asked.track, accepted_at__gt=asked.now - HOUR)
+        .exclude(quota_entries__act=QuotaEntry.Act.REFUND)
+        .order_by("-accepted_at")
+        .values_list("accepted_at", flat=True)
+    )
+    limit = asked.cycle.smokes_per_hour
+    return hourly(
+        list(recent[: max(1, limit)]),
+        limit=limit,
+        code="smoke_limit",
+        what=_("At most %(limit)s Smokes an hour in a track.") % {"limit": limit},
+    )
+
+
+def hourly(recent: list[datetime], *, limit: int, code: str, what: str) -> Decision:
+    """``recent``: times within the last hour, newest first, at least as many as ``limit`` if there are."""
+    if len(recent) < limit:
+        return YES
+    opens = recent[limit - 1] + HOUR if limit else None
+    hint = _("The next may start at %(when)s.") % {"when": formats.utc(opens)} if opens else ""
+    return no(code, what, hint=hint, status=429, next_allowed_at=opens)
+
+
+Rule = Callable[[Question], Decision]
+FULL_RULES: tuple[Rule, ...] = (
+    active_run, authenticated, quota_left, starts_left, cooldown_over, checked, smoked, budget_left,
+)  # fmt: skip
+SMOKE_RULES: tuple[Rule, ...] = (active_run, smokes_left, smoke_rate)

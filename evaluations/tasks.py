@@ -1,0 +1,64 @@
+"""Celery's part: waking. Each task is a shell round one function and may run twice at once."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from typing import Any
+
+from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
+
+from aml.web.background import DEFAULT_QUEUE, send, task
+from evaluations.runner.driver import Driver
+from evaluations.runner.reconcile import has_work, wanted_drivers
+from evaluations.runner.reconcile import reconcile as reconcile_once
+
+# Made before the pool forks, so that a child's driver hears of the shutdown that only the parent is told of.
+_shutting_down = multiprocessing.get_context("fork").Event()
+
+
+@worker_shutting_down.connect
+def _note_shutdown(**_: Any) -> None:
+    _shutting_down.set()
+
+
+@worker_ready.connect
+def _reconcile_at_start(**_: Any) -> None:
+    send(reconcile)
+
+
+@task(name="evaluations.drive", time_limit=settings.DRIVE_HARD_LIMIT)
+def drive(smoke_only: bool = False) -> None:
+    """Claim for some minutes, then hand over to a successor and wait only for the calls still held."""
+    asyncio.run(_drive(smoke_only=smoke_only))
+
+
+async def _drive(*, smoke_only: bool) -> None:
+    driver = Driver(seconds=settings.DRIVE_SECONDS, smoke_only=smoke_only, on_handover=_successor(smoke_only))
+    watching = asyncio.create_task(_watch(driver))
+    try:
+        await driver.run()
+    finally:
+        watching.cancel()
+
+
+def _successor(smoke_only: bool) -> Any:
+    def start() -> None:
+        if has_work() and not _shutting_down.is_set():
+            send(drive, smoke_only=smoke_only, queue="smoke" if smoke_only else DEFAULT_QUEUE)
+
+    return start
+
+
+async def _watch(driver: Driver) -> None:
+    while not _shutting_down.is_set():
+        await asyncio.sleep(0.5)
+    driver.stop()
+
+
+@task(name="evaluations.reconcile")
+def reconcile() -> None:
+    reconcile_once()
+    for _ in range(wanted_drivers()):
+        send(drive)
