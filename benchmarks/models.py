@@ -59,10 +59,6 @@ class PackRelease(models.Model):
     def read_manifest(self) -> Manifest:
         return Manifest.model_validate(self.manifest)
 
-    def questions_by_key(self, keys: Iterable[str]) -> dict[str, Question]:
-        rows = self.questions.filter(key__in=set(keys))
-        return {row.key: row.read() for row in rows}
-
 
 class PackSample(models.Model):
     """One isolated history: becomes one lane of a run."""
@@ -144,3 +140,10 @@ def pack_json(data: bytes) -> bytes:
 
 def unpack(body: bytes | memoryview) -> bytes:
     return zlib.decompress(bytes(body))
+
+
+def read_questions(release_id: int, keys: Iterable[str]) -> dict[str, Question]:
+    wanted = set(keys)
+    if not wanted:
+        return {}
+    return {row.key: row.read() for row in PackQuestion.objects.filter(release=release_id, key__in=wanted)}

@@ -38,6 +38,9 @@ class BoardRow(models.Model):
     entry = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="board_rows")
     run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="board_row")
     is_current = models.BooleanField(default=True)
+    cells = models.JSONField(
+        default=list, help_text=_("Count and sum by sample and capability, for rank ranges; not public.")
+    )
     published_at = models.DateTimeField(default=timezone.now)
 
     objects: ClassVar[models.Manager[BoardRow]] = BoardRowQuerySet.as_manager()
@@ -60,6 +63,14 @@ class BoardRow(models.Model):
         return f"{self.entry} in {self.track}"
 
 
+class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def of_board(self, *, cycle: Cycle, track: str, division: str) -> SnapshotQuerySet:
+        return self.filter(cycle=cycle, track=track, division=division)
+
+    def newest_first(self) -> SnapshotQuerySet:
+        return self.order_by("-number").select_related("contract", "cycle")
+
+
 class Snapshot(models.Model):
     """A board as it stood: immutable, numbered, hashed, citable."""
 
@@ -72,6 +83,8 @@ class Snapshot(models.Model):
     hash = models.CharField(max_length=64)
     reason = models.CharField(max_length=200, help_text=_("What changed."))
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager[Snapshot]] = SnapshotQuerySet.as_manager()
 
     class Meta:
         constraints = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -21,11 +21,19 @@ from registration import services
 from registration.forms.people import DecisionForm
 from registration.models import Cycle, Entry, EvaluationKey, Member, Participant, Registration, Version
 
+if TYPE_CHECKING:
+    AnyAdmin = admin.ModelAdmin[Any]
+    BaseCycleAdmin = admin.ModelAdmin[Cycle]
+    BaseMemberInline = admin.TabularInline[Member, Participant]
+else:  # at run time these classes take no parameters
+    AnyAdmin = BaseCycleAdmin = admin.ModelAdmin
+    BaseMemberInline = admin.TabularInline
+
 #: Stored, but for nobody's eyes.
 SECRET_FIELDS = frozenset({"memory_key_encrypted", "digest", "join_code"})
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(AnyAdmin):
     """Shows every field but secrets, changes none, adds and deletes nothing."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -34,10 +42,10 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         return [field.name for field in self.opts.concrete_fields if field.name not in SECRET_FIELDS]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         return self.get_fields(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Any, form: ModelForm[Any], change: bool) -> None:
@@ -57,7 +65,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 
 
 @admin.register(Cycle)
-class CycleAdmin(admin.ModelAdmin[Cycle]):
+class CycleAdmin(BaseCycleAdmin):
     list_display = ("title", "is_public", "is_official", "opens_at", "registration_closes_at", "results_at")
     list_filter = ("is_public", "is_official")
     search_fields = ("title", "slug")
@@ -111,7 +119,7 @@ class CycleAdmin(admin.ModelAdmin[Cycle]):
         )  # fmt: skip
 
 
-class MemberInline(admin.TabularInline[Member, Participant]):
+class MemberInline(BaseMemberInline):
     model = Member
     extra = 0
     can_delete = False

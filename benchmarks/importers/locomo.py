@@ -211,7 +211,10 @@ def _question(
         query=str(item["question"]),
         scorer="abstain" if adversarial else scorer,
         gold=None if adversarial else str(item["answer"]),
-        evidence=_evidence(item.get("evidence", ()), sample=sample, places=places, tally=tally),
+        # The source names what an adversarial question was twisted from: that doesn't answer it.
+        evidence=None
+        if adversarial
+        else _evidence(item.get("evidence", ()), sample=sample, places=places, tally=tally),
     )
 
 
@@ -253,7 +256,7 @@ def _notes(tally: Tally, *, samples: int) -> Iterator[str]:
     if tally.dropped:
         yield f"{len(tally.dropped)} evidence references name no message: {', '.join(tally.dropped)}"
     if tally.without_evidence:
-        yield f"{tally.without_evidence} questions have no evidence"
+        yield f"{tally.without_evidence} answerable questions have no evidence"
     if tally.adversarial_with_answer:
         yield (
             f"{tally.adversarial_with_answer} adversarial questions also have an answer in the source "

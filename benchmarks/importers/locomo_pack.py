@@ -13,12 +13,13 @@ ATTRIBUTION = (
     "of LLM Agents, ACL 2024, arXiv 2402.17753"
 )
 SOURCE = "https://github.com/snap-research/locomo, data/locomo10.json"
+ABSTENTION, ABSTENTION_WEIGHT = "H", 0.05
 LEAVES = {"A": ("single-hop",), "B": ("multi-hop", "open-domain"), "C": ("temporal",), "H": ("adversarial",)}
 
 
 def locomo_manifest(*, counts: Mapping[str, int], scorer: str) -> Manifest:
-    """``counts`` holds the questions of each capability: weights are shares, so Overall is a plain mean."""
-    total = sum(counts.values())
+    """``counts`` holds the questions of each capability; see ``weights`` for what they are worth."""
+    worth = weights(counts)
     return Manifest(
         id="locomo10" if scorer == "token_f1" else "locomo10-judged",
         version="1.0.0",
@@ -30,7 +31,7 @@ def locomo_manifest(*, counts: Mapping[str, int], scorer: str) -> Manifest:
         source=SOURCE,
         language="en",
         capabilities=tuple(
-            capability(name, weight=count / total, leaves=LEAVES[name]) for name, count in counts.items()
+            capability(name, weight=weight, leaves=LEAVES[name]) for name, weight in worth.items()
         ),
         datasets=(Dataset(id="locomo10", title="LoCoMo", licence="CC-BY-NC-4.0"),),
         answer=ModelUse(prompt="prompts/answer.txt", role="answer", max_output_tokens=512),
@@ -38,6 +39,22 @@ def locomo_manifest(*, counts: Mapping[str, int], scorer: str) -> Manifest:
         counts=Counts(samples=0, adds=0, asks=0, questions=0),
         files={},
     )
+
+
+def weights(counts: Mapping[str, int]) -> dict[str, float]:
+    """Capability weights that sum to 1: ``ABSTENTION_WEIGHT`` for H, the rest by share of questions.
+
+    H holds nothing but questions to decline. By its share (22 %) an empty memory, which makes every
+    answer a refusal, would stand above a plain full-text search.
+    """
+    if set(counts) == {ABSTENTION}:
+        return {ABSTENTION: 1.0}
+    held_back = ABSTENTION_WEIGHT if ABSTENTION in counts else 0.0
+    answerable = sum(count for name, count in counts.items() if name != ABSTENTION)
+    return {
+        name: held_back if name == ABSTENTION else (1 - held_back) * count / answerable
+        for name, count in counts.items()
+    }
 
 
 def locomo_readme(*, categories: Mapping[str, int], scorer: str) -> str:
@@ -67,6 +84,9 @@ Licence: CC BY-NC 4.0. Not for commercial use, and not to be passed on with soft
 Capabilities: A Explicit facts = single-hop. B Relations and multi-hop = multi-hop and open-domain (two
 leaves). C Time and events = temporal. H Safety and privacy = adversarial, graded as abstention: the answer
 must decline.
-Weights are each capability's share of the questions, so Overall is the plain mean over all questions.
+Weights: H has 0.05; A, B and C share the other 0.95 by their numbers of questions. H holds nothing but
+questions to decline, so that by its share of 22 % a system that remembers nothing would stand above one that
+remembers something. The evidence that the source gives for adversarial questions is left out: it is what the
+question was twisted from and answers nothing.
 The answerable categories are graded by `{scorer}`.
 """

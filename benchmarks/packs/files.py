@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, Self, TypeVar
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -192,9 +192,14 @@ class _Lines:
         self._digest.update(line)
         self.count += 1
 
-    def close(self) -> str:
-        self._stream.close()
+    def sha256(self) -> str:
         return self._digest.hexdigest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._stream.close()
 
 
 def write_pack(
@@ -231,15 +236,15 @@ def _write_into(
     cases: Iterable[Case],
     extras: Mapping[str, bytes],
 ) -> Manifest:
-    samples, questions = _Lines(folder / SAMPLES), _Lines(folder / QUESTIONS)
     adds = asks = 0
-    for case in cases:
-        samples.write(case.sample)
-        for question in case.questions:
-            questions.write(question)
-        adds += sum(1 for event in case.sample.events if event.add)
-        asks += sum(1 for event in case.sample.events if event.ask)
-    hashes = {SAMPLES: samples.close(), QUESTIONS: questions.close()}
+    with _Lines(folder / SAMPLES) as samples, _Lines(folder / QUESTIONS) as questions:
+        for case in cases:
+            samples.write(case.sample)
+            for question in case.questions:
+                questions.write(question)
+            adds += sum(1 for event in case.sample.events if event.add)
+            asks += sum(1 for event in case.sample.events if event.ask)
+    hashes = {SAMPLES: samples.sha256(), QUESTIONS: questions.sha256()}
     for name, data in extras.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -263,14 +268,19 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {name: model.model_json_schema() for name, model in models.items()}
 
 
-def evidence_messages(sample: Sample, question: Question) -> list[Message]:
+def evidence_messages(sample: Sample, question: Question, *, before: str | None = None) -> list[Message]:
     """The messages that ``question.evidence`` names, in the order of the evidence.
+
+    ``before`` is the id of an ask: only what was added before it is given, because in Streaming
+    a question's evidence grows from one ask to the next.
 
     A reference is ``session:n``: the n-th message, from 1, of that session of the sample,
     counted over all its Adds. References to nothing are left out: ``validate`` reports them.
     """
     sessions: dict[str, list[Message]] = {}
     for event in sample.events:
+        if event.ask and event.ask.id == before:
+            break
         if event.add:
             sessions.setdefault(event.add.session, []).extend(event.add.messages)
     found = []

@@ -15,6 +15,7 @@ _BARE = re.compile(r"^\W*(?:option|choice|选项|选择|选)?\W*([A-Za-z])\W*$",
 _LEADING = re.compile(r"^\W*([A-Z])\s*[).:\u3001\uff0e\uff1a\uff09]\s*(\S.*)$", re.DOTALL)
 _BRACKETED = re.compile(r"[(\[{\uff08\u3010]\s*([A-Z])\s*[.)\]}\uff09\u3011]")
 _STANDALONE = re.compile(r"(?<![A-Za-z0-9'\u2019-])([A-Z])(?![A-Za-z0-9'\u2019-])")
+_PROSE = re.compile(r"\b(?:A(?=\s+(?!(?:or|and|is|was|because|since|as)\b)[a-z])|I)\b")
 _SEQUENCE = re.compile(
     r"^[\W_]*(?:options?|choices?)?[\W_]*[A-Za-z](?:(?:[\s,;/&>\u3001\uff0c\u2192|()\[\]-]|and|then|和|与)*[A-Za-z])*[\W_]*$"
 )
@@ -56,8 +57,8 @@ def single_letters(question: Question, answer: str) -> tuple[str, ...]:
 
 
 def _alone(text: str) -> list[str]:
-    # "A" and "I" are words of English prose: without brackets they name nothing.
-    return [letter for letter in _STANDALONE.findall(text) if letter not in "AI"]
+    # "A" and "I" are words of English prose: before a noun or a verb they name no option.
+    return _STANDALONE.findall(_PROSE.sub("", text))
 
 
 def _offered(letters: Sequence[str], options: Sequence[Option]) -> tuple[str, ...]:

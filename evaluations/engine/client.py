@@ -142,15 +142,23 @@ class HttpMemoryService:
         limit = self._limits.attempt_total
         try:
             async with asyncio.timeout(limit) as deadline:
-                attempt.reply = await self._exchanger.send(
-                    route, body=attempt.body, operation=attempt.operation, cap=cap, deadline=deadline
+                await self._exchanger.send(
+                    route,
+                    body=attempt.body,
+                    operation=attempt.operation,
+                    cap=cap,
+                    deadline=deadline,
+                    reply=attempt.reply,
                 )
                 if attempt.reply.failure is not None:
                     raise EngineError(attempt.reply.failure)
                 await self._judge(attempt, route=route, deadline=deadline)
         except TimeoutError as error:
-            sentence = f"{route.target}: no whole reply within {limit:g} s; the request had been sent."
-            raise EngineError(failure(Code.READ_TIMEOUT, sentence=sentence, retryable=True)) from error
+            reply = attempt.reply
+            sentence = f"{route.target}: not done within {limit:g} s; the step reached was {reply.step}."
+            raise EngineError(
+                failure(Code.READ_TIMEOUT, sentence=sentence, retryable=True, reached=reply.reached)
+            ) from error
 
     async def _judge(self, attempt: _Attempt, *, route: Route, deadline: asyncio.Timeout) -> None:
         status, body = attempt.reply.status, attempt.reply.body
@@ -180,14 +188,23 @@ class HttpMemoryService:
     async def _poll(self, attempt: _Attempt, *, deadline: asyncio.Timeout) -> None:
         """Asks the status URL until the Add is done; the attempt's deadline covers it all."""
         route = self._status_route(attempt)
+        attempt.reply.step, attempt.reply.reached = "polling the status URL", True
         wait = self._limits.poll_shortest
         while True:
             await self._clock.sleep(wait)
             wait = min(self._limits.poll_longest, wait * 2)
-            reply = await self._exchanger.send(
-                route, body=None, operation=Operation.STATUS, cap=self._limits.add_reply, deadline=deadline
+            reply = Reply(timing=attempt.reply.timing)
+            await self._exchanger.send(
+                route,
+                body=None,
+                operation=Operation.STATUS,
+                cap=self._limits.add_reply,
+                deadline=deadline,
+                reply=reply,
             )
-            attempt.reply = replace(reply, timing=attempt.reply.timing)
+            attempt.reply = replace(
+                reply, timing=attempt.reply.timing, step="polling the status URL", reached=True
+            )
             if self._task_done(reply, route=route):
                 break
         latency = self._clock.monotonic() - attempt.started

@@ -43,6 +43,8 @@ class Reply:
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     body: bytes = b""
     timing: Timing = field(default_factory=Timing)
+    step: str = "waiting for a connection"  # how far it came, for the sentence of a time-out
+    reached: bool = False  # whether the request may have arrived
     failure: Failure | None = None
 
     def header(self, name: bytes) -> str | None:
@@ -80,10 +82,16 @@ class Exchanger:
             slots.close()
 
     async def send(
-        self, route: Route, *, body: bytes | None, operation: Operation, cap: int, deadline: asyncio.Timeout
-    ) -> Reply:
-        """One exchange; never raises for what the service does. TimeoutError is the deadline's."""
-        reply = Reply()
+        self,
+        route: Route,
+        *,
+        body: bytes | None,
+        operation: Operation,
+        cap: int,
+        deadline: asyncio.Timeout,
+        reply: Reply,
+    ) -> None:
+        """Fills ``reply``; never raises for what the service does. TimeoutError is the deadline's."""
         call = _Call(
             self, route=route, body=body, operation=operation, cap=cap, reply=reply, deadline=deadline
         )
@@ -91,7 +99,6 @@ class Exchanger:
             await call.run()
         except EngineError as error:
             reply.failure = error.failure
-        return reply
 
     def slots(self, target: Target) -> Slots:
         if target not in self._slots:
@@ -163,11 +170,22 @@ class _Call:
         try:
             await self._converse(slot)
         except BaseException:
+            self._note_step(slot.stream)
             slot.close()
             raise
         if self._reply.status not in _OK or slot.stream.cut_short:
             slot.close()
         slots.put(slot)
+
+    def _note_step(self, stream: Stream) -> None:
+        self._reply.reached = stream.sent > 0
+        total = len(self._body or b"")
+        if self._reply.status is not None:
+            self._reply.step = f"reading the reply, {stream.received} bytes so far"
+        elif stream.sent < total:
+            self._reply.step = f"sending the request, {stream.sent} of {total} bytes so far"
+        else:
+            self._reply.step = "waiting for the reply to a request sent whole"
 
     async def _converse(self, slot: Slot) -> None:
         stream = slot.stream
@@ -180,7 +198,7 @@ class _Call:
             self._reply.headers = list(response.headers)
             await self._read(response)
             await response.aclose()
-        except (httpcore2.RemoteProtocolError, httpcore2.LocalProtocolError, HeadTooLarge) as error:
+        except (httpcore2.ProtocolError, HeadTooLarge, ValueError) as error:  # h11 lets a ValueError through
             raise self._unreadable(error, stream=stream) from error
         except httpcore2.NetworkError as error:
             raise self._lost(str(error), stream=stream) from error

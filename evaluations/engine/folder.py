@@ -6,7 +6,10 @@ contract, or it would be another run.
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -54,11 +57,22 @@ def new_identity(*, pack: str, pack_hash: str, contract_hash: str, target: str, 
     )
 
 
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Keeps a second process out of the folder; the lock ends with this process, however that ends."""
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "lock").open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise FolderRefused(f"another process is running in {out}") from error
+        yield
+
+
 def claim_folder(out: Path, *, wanted: RunIdentity, resume: bool) -> RunIdentity:
     """The identity to run under: ``wanted`` in a new folder, the folder's own with ``resume``."""
     path = out / "run.json"
     if not path.exists():
-        out.mkdir(parents=True, exist_ok=True)
         _write_private(path, orjson.dumps(asdict(wanted), option=orjson.OPT_INDENT_2))
         return wanted
     if not resume:

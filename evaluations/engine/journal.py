@@ -1,8 +1,9 @@
 """The command line's memory on disk: one line a finished unit, and the Search replies beside them.
 
 A line is whole or it is not there: a torn last line (the process died in the middle of a write) is cut
-off before anything is appended. Replies are written before the line that names them, so a line never
-points at bytes that are missing.
+off before anything is appended. Replies are written before the line that names them, so that however the
+process ends, a line never points at bytes that are missing. If the machine itself goes down, the last
+second may be lost; its calls are then sent again under the same ids.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Record = dict[str, Any]
 
 
 class JournalDamaged(Exception):
-    """A line before the last is no JSON object: the file was edited or the disk is failing."""
+    """A line before the last, or a reply, can't be read: the file was edited or the disk has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,11 @@ class Journal:
 
     def load(self, ref: BodyRef) -> bytes:
         self._bodies.flush()
-        return zlib.decompress(os.pread(self._bodies.fileno(), ref.length, ref.offset))
+        packed = os.pread(self._bodies.fileno(), ref.length, ref.offset)
+        try:
+            return zlib.decompress(packed)
+        except zlib.error as error:
+            raise JournalDamaged(f"the reply at byte {ref.offset} of replies.bin is damaged") from error
 
     def sync(self) -> None:
         """To the disk: bodies first, then the lines that point at them."""

@@ -6,7 +6,7 @@ import hashlib
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from benchmarks.scorers import SCORERS
 from benchmarks.types import Question, Sample
 from evaluations.engine.aggregate import aggregate_clusters
 from evaluations.engine.bundle import BundleItem, StatementData, cells, write_bundle
-from evaluations.engine.folder import BUNDLE, PUBLIC_BUNDLE, RunIdentity, claim_folder, new_identity
+from evaluations.engine.folder import BUNDLE, PUBLIC_BUNDLE, RunIdentity, claim_folder, locked, new_identity
 from evaluations.engine.journal import Journal, read_journal
 from evaluations.engine.ledger import Ledger
 from evaluations.engine.models import build_model
@@ -74,6 +74,11 @@ async def run_locally(plan: LocalRun, *, watch: Watch) -> RunReport:
 
     Raises ``FolderRefused``, ``JournalDamaged`` or ``PackError`` before the first call.
     """
+    with locked(plan.out):
+        return await _run(plan, watch=watch)
+
+
+async def _run(plan: LocalRun, *, watch: Watch) -> RunReport:
     questions = plan.pack.questions()
     contract = contract_of(plan.pack, questions, answer_model=plan.answer_model, judge_model=plan.judge_model)
     wanted = new_identity(
@@ -225,8 +230,3 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def with_limits(settings: ModelSettings, *, max_output_tokens: int) -> ModelSettings:
-    """The role's model under the pack's limit."""
-    return replace(settings, max_output_tokens=max_output_tokens)

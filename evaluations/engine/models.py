@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletion
 
 from evaluations.engine.errors import Code, failure
 from evaluations.engine.types import ChatModel, Completion, Failure, ModelSettings
@@ -47,13 +46,16 @@ class OpenAIChatModel:
     async def complete(self, prompt: str) -> Completion:
         started = time.perf_counter()
         try:
-            # The typed method walks every parameter first, at half a millisecond a call.
-            reply = await self._client.post(
-                "/chat/completions", body=self._body(prompt), cast_to=ChatCompletion
+            # The typed method walks all parameters and the reply, at half a millisecond a call, and
+            # trusts the reply's shape, which compatible servers do not keep.
+            reply: object = await self._client.post(
+                "/chat/completions", body=self._body(prompt), cast_to=object
             )
         except openai.OpenAIError as error:
             return Completion(failure=_failure(error), latency=time.perf_counter() - started)
-        return _completion(reply, latency=time.perf_counter() - started)
+        except ValueError:  # a reply that calls itself JSON and is not
+            return Completion(failure=_no_completion(), latency=time.perf_counter() - started)
+        return _completion(_mapping(reply), latency=time.perf_counter() - started)
 
     def _body(self, prompt: str) -> dict[str, Any]:
         content = prompt if self.settings.offline else message_content(prompt)
@@ -93,26 +95,41 @@ def _media_part(uri: str) -> dict[str, Any] | None:
     return None
 
 
-def _completion(reply: ChatCompletion, *, latency: float) -> Completion:
-    choices = reply.choices or []  # some compatible servers send null
-    finish = choices[0].finish_reason if choices else None
-    message = choices[0].message if choices else None
-    usage = reply.usage
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _completion(reply: Mapping[str, Any], *, latency: float) -> Completion:
+    choices = reply.get("choices")
+    choice = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
+    message, usage = _mapping(choice.get("message")), _mapping(reply.get("usage"))
+    finish = _text(choice.get("finish_reason")) or None
+    failed = _reply_failure(finish, refusal=bool(message.get("refusal"))) if message else _no_completion()
     return Completion(
-        text=(message.content if message else None) or "",
-        model=reply.model or "",
-        fingerprint=reply.system_fingerprint,
+        text=_text(message.get("content")),
+        model=_text(reply.get("model")),
+        fingerprint=_text(reply.get("system_fingerprint")) or None,
         finish_reason=finish,
-        prompt_tokens=usage.prompt_tokens if usage else 0,
-        completion_tokens=usage.completion_tokens if usage else 0,
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
         latency=latency,
-        failure=_reply_failure(finish, refusal=message.refusal if message else None, empty=not choices),
+        failure=failed,
     )
 
 
-def _reply_failure(finish: str | None, *, refusal: str | None, empty: bool) -> Failure | None:
-    if empty:
-        return _fail(Code.MODEL_OUTAGE, "The provider's reply holds no choice.", retryable=True)
+def _no_completion() -> Failure:
+    return _fail(Code.MODEL_OUTAGE, "The provider's reply is no chat completion.", retryable=True)
+
+
+def _reply_failure(finish: str | None, *, refusal: bool) -> Failure | None:
     if finish == "length":
         return _fail(Code.MODEL_TRUNCATED, "The model stopped at its output limit.", retryable=True)
     if finish == "content_filter" or refusal:
@@ -128,7 +145,7 @@ def _failure(error: openai.OpenAIError) -> Failure:
         return _fail(Code.MODEL_OUTAGE, "The provider did not answer in time.", retryable=True)
     if isinstance(error, openai.APIConnectionError):
         return _fail(Code.MODEL_OUTAGE, "The provider could not be reached.", retryable=True, reached=False)
-    return _fail(Code.MODEL_OUTAGE, "The provider's reply is no chat completion.", retryable=True)
+    return _no_completion()
 
 
 def _status_failure(error: openai.APIStatusError) -> Failure:

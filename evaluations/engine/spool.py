@@ -36,7 +36,8 @@ class SampleSpool:
     """``lanes`` in the pack's order. Close it to free the disk."""
 
     def __init__(self, samples: Iterable[Sample]) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="aml-samples-")
+        # Lives as long as the spool: ``close`` is its end.
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="aml-samples-")  # noqa: SIM115
         self._end = 0
         self.lanes: dict[str, LaneInfo] = {}
         for order, sample in enumerate(samples):

@@ -7,20 +7,32 @@ another vocabulary the count is an estimate, and pages say so.
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 VOCABULARY = "o200k_base"
 PACKAGE = "bpe-openai"
+MODULE = "bpe_openai"
 _LONGEST_TOKEN = 128
 _CACHED_CHARACTERS = 4_096  # longer texts are hardly ever counted twice
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Any:
-    # The package's Rust object: its Python wrapper adds half a second of tables that we never use.
-    from bpe_openai import _bindings
+    return _bindings().tokenizer_for_encoding(VOCABULARY)
 
-    return _bindings.tokenizer_for_encoding(VOCABULARY)
+
+def _bindings() -> Any:
+    """The package's compiled part alone: its ``__init__`` reads three vocabularies into Python tables
+    that we never use, which costs every process half a second and 60 MB."""
+    package = find_spec(MODULE)
+    spec = PathFinder.find_spec("_bindings", package.submodule_search_locations if package else None)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"the package {PACKAGE} is not installed")
+    bindings = module_from_spec(spec)
+    spec.loader.exec_module(bindings)
+    return bindings
 
 
 @lru_cache(maxsize=16_384)

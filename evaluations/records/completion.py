@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import F, QuerySet
+
 from evaluations import states
 from evaluations.engine import flow, retry
 from evaluations.engine.contract import Limits
@@ -205,7 +207,9 @@ def _write(run: Run, held: list[Finished], *, service: FlowState, models: FlowSt
     Result.objects.bulk_create([_result(run, item) for item in held if _has_result(item)])
     run.flow, run.model_flow = service.to_json(), models.to_json()
     run.successes, run.model_successes = service.successes, models.successes
-    run.save(update_fields=["flow", "model_flow", "successes", "model_successes"])
+    Run.objects.filter(pk=run.pk).update(
+        flow=run.flow, model_flow=run.model_flow, successes=run.successes, model_successes=run.model_successes
+    )
 
 
 def _has_result(item: Finished) -> bool:
@@ -231,19 +235,13 @@ def _move_on(run: Run, held: list[Finished], *, now: datetime) -> None:
 def _open_asks(run: Run, final: list[Finished], *, now: datetime) -> None:
     """Answers follow Searches, judges follow answers; what can't or need not follow is skipped."""
     ready: dict[str, list[str]] = {KindChoice.ANSWER: [], KindChoice.JUDGE: []}
+    by_rule: list[str] = []
     for item in final:
         unit, done = item.unit, item.unit.status == states.UnitStatus.DONE
         if unit.kind == KindChoice.SEARCH and done:
             ready[KindChoice.ANSWER].append(unit.ask)
-        elif unit.kind == KindChoice.ANSWER and done and item.needs_judge:
-            ready[KindChoice.JUDGE].append(unit.ask)
         elif unit.kind == KindChoice.ANSWER and done:
-            _skip(
-                Unit.objects.filter(run=run, ask=unit.ask, kind=KindChoice.JUDGE),
-                code=BY_RULE,
-                fault="",
-                now=now,
-            )
+            (ready[KindChoice.JUDGE] if item.needs_judge else by_rule).append(unit.ask)
         elif not done and unit.kind in (KindChoice.SEARCH, KindChoice.ANSWER):
             _skip(Unit.objects.filter(run=run, ask=unit.ask), code=unit.code, fault=unit.fault, now=now)
     for kind, asks in ready.items():
@@ -251,9 +249,12 @@ def _open_asks(run: Run, final: list[Finished], *, now: datetime) -> None:
             Unit.objects.filter(run=run, ask__in=asks, kind=kind, status=states.UnitStatus.WAITING).update(
                 status=states.UnitStatus.READY, next_attempt_at=now
             )
+    if by_rule:
+        judges = Unit.objects.filter(run=run, ask__in=by_rule, kind=KindChoice.JUDGE)
+        _skip(judges, code=BY_RULE, fault="", now=now)
 
 
-def _skip(units: Any, *, code: str, fault: str, now: datetime) -> None:
+def _skip(units: QuerySet[Unit], *, code: str, fault: str, now: datetime) -> None:
     units.filter(status__in=[states.UnitStatus.WAITING, states.UnitStatus.READY]).update(
         status=states.UnitStatus.SKIPPED, code=code, fault=fault, finished_at=now
     )
@@ -283,7 +284,11 @@ def _advance_lanes(units: list[Unit], *, now: datetime) -> None:
     for lane in passed:
         lane.step = lane.steps if lane.closed_code else lane.step + 1
         lane.remaining = lane.steps - lane.step
-        Unit.objects.filter(
-            lane=lane, step=lane.step, kind__in=SERVICE_KINDS, status=states.UnitStatus.WAITING
-        ).update(status=states.UnitStatus.READY, next_attempt_at=now)
     Lane.objects.bulk_update(passed, ["step", "remaining"])
+    next_calls = Unit.objects.filter(
+        lane__in=[lane.pk for lane in passed], step=F("lane__step"), kind__in=SERVICE_KINDS,
+        status=states.UnitStatus.WAITING,
+    )  # fmt: skip
+    Unit.objects.filter(pk__in=next_calls.values("pk")).update(
+        status=states.UnitStatus.READY, next_attempt_at=now
+    )

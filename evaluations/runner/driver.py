@@ -126,6 +126,7 @@ class Driver:
             token=self.token,
             done=done,
             unsent=[work.attempt for work in unsent],
+            whole_exchanges=running.shell.is_smoke,
             service=self._room(running, SERVICE_KINDS, share, settings.DRIVER_BUDGET) if candidate else 0,
             models=self._model_room(running, candidate) if candidate else 0,
         )

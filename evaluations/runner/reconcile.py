@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from aml.web import clock, outbox
 from aml.web.models import User
-from evaluations import states
+from evaluations import signals, states
 from evaluations.engine import flow
 from evaluations.engine.types import Fault
 from evaluations.models import Run, Unit
@@ -46,6 +46,7 @@ def reconcile() -> dict[str, int]:
         "reopened": sum(_guarded(reopen_unsettled, pk) for pk in _complete()),
     }
     heartbeats.sweep()
+    signals.reconciled.send_robust(None)
     return did
 
 

@@ -13,14 +13,13 @@ from benchmarks.types import Question, Score, Verdict
 from evaluations.engine import records
 from evaluations.engine.scoring import needs_judge, score_answer
 from evaluations.engine.types import Exchange, Failure
-from evaluations.models import Run
 from evaluations.records.completion import Finished
 from evaluations.runner.work import Done
 
 
-def record(run: Run, batch: Sequence[Done]) -> list[Finished]:
+def record(batch: Sequence[Done], *, whole: bool) -> list[Finished]:
     """``Finished`` for each outcome, with its bodies stored: the rows come after, so none names a missing body."""
-    blobs = [_blobs(run, done) for done in batch]
+    blobs = [_blobs(done, whole=whole) for done in batch]
     stored = iter(bodies.put_many([blob for pair in blobs for blob in pair if blob is not None]))
     finished = []
     for done, (items, exchange) in zip(batch, blobs, strict=True):
@@ -30,13 +29,13 @@ def record(run: Run, batch: Sequence[Done]) -> list[Finished]:
     return finished
 
 
-def _blobs(run: Run, done: Done) -> tuple[bytes | None, bytes | None]:
-    """What the Answer model will see of a Search; and, of a Smoke only, the whole exchange."""
+def _blobs(done: Done, *, whole: bool) -> tuple[bytes | None, bytes | None]:
+    """What the Answer model will see of a Search; and the ``whole`` exchange where a trace shows content."""
     exchange = done.exchange
     if exchange is None:
         return None, None
     items = orjson.dumps(exchange.items) if exchange.failure is None and done.work.question else None
-    return items, exchange_json(exchange) if run.is_smoke else None
+    return items, exchange_json(exchange) if whole else None
 
 
 def exchange_json(exchange: Exchange) -> bytes:

@@ -80,6 +80,7 @@ class Shell:
     def __init__(self, recipe: Recipe, *, answerer: ChatModel, judge: ChatModel) -> None:
         run = recipe.run
         self.key_set_at = recipe.key_set_at
+        self.is_smoke = run.is_smoke
         self._memory = HttpMemoryService(
             recipe.endpoint,
             track=run.track,

@@ -40,6 +40,7 @@ class Ask:
     token: str
     done: Sequence[Done] = ()
     unsent: Sequence[Attempt] = ()
+    whole_exchanges: bool = False  # of a Smoke: its trace shows content
     service: int = 0
     models: int = 0
 
@@ -54,8 +55,7 @@ class Turn:
 
 
 def turn(run_id: int, ask: Ask) -> Turn:
-    run = Run.objects.select_related("pack").get(pk=run_id)
-    finished = recording.record(run, ask.done) if ask.done else []
+    finished = recording.record(ask.done, whole=ask.whole_exchanges) if ask.done else []
     with transaction.atomic():
         run = lock(run_id)
         now = clock.now()
@@ -81,8 +81,7 @@ def _claim(run: Run, ask: Ask, *, now: datetime) -> claims.Claim | None:
         return None
     taken = claims.claim(run, token=ask.token, now=now, service=ask.service, models=ask.models)
     if run.first_add_at is None and any(unit.kind == KindChoice.ADD for unit, _ in taken.taken):
-        run.first_add_at = now
-        run.save(update_fields=["first_add_at"])
+        Run.objects.filter(pk=run.pk, first_add_at__isnull=True).update(first_add_at=now)
     return taken
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from aml.web import bodies
-from benchmarks.models import PackEvent
+from benchmarks.models import PackEvent, read_questions
 from benchmarks.types import Add, Ask, Question
 from evaluations.engine.answering import AnswerOutcome
 from evaluations.engine.judging import JudgeOutcome
@@ -50,7 +50,7 @@ def load(run: Run, taken: Iterable[tuple[Unit, Attempt]]) -> list[Work]:
     pairs = list(taken)
     units = [unit for unit, _ in pairs]
     events = {event.pk: event for event in _events(units)}
-    questions = run.pack.questions_by_key(unit.question for unit in units if unit.question)
+    questions = read_questions(run.pack_id, (unit.question for unit in units if unit.question))
     searches = _results(run, units, of=KindChoice.ANSWER, wanted=KindChoice.SEARCH)
     answers = _results(run, units, of=KindChoice.JUDGE, wanted=KindChoice.ANSWER)
     works = []

@@ -1,4 +1,4 @@
-"""What every start needs, of a check, a Smoke or a Full: the site, the registration, the version, the cycle."""
+"""What every start needs, of a check, a Smoke or a Full: site, registration, version and cycle."""
 
 from __future__ import annotations
 

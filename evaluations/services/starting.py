@@ -1,4 +1,4 @@
-"""Starting a Smoke or a Full: decided again under the registration's lock, then written in one transaction."""
+"""Starting a Smoke or a Full: decided again under the registration's lock, written in one transaction."""
 
 from __future__ import annotations
 
@@ -142,7 +142,10 @@ def _chosen(name: str, wanted: int | None, *, most: int) -> int:
         return wanted
     raise FieldRefusal(
         f"concurrency.{name}",
-        _("Got %(wanted)s; expected a number from 1 to %(most)s, as the version declares and the contract allows.")
+        _(
+            "Got %(wanted)s; expected a number from 1 to %(most)s, as the version declares and the "
+            "contract allows."
+        )
         % {"wanted": wanted, "most": most},
     )
 

@@ -1,4 +1,4 @@
-"""What a participant confirms before a Full. The texts have a version, kept with the run that accepted them."""
+"""What a participant confirms before a Full. The texts have a version, kept with the run."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(
         "service",
         _(
-            "We keep the service and its memories running until the run page and a mail say that we may stop, "
-            "and restore it if a reviewer asks."
+            "We keep the service and its memories running until the run page and a mail say that we may "
+            "stop, and restore it if a reviewer asks."
         ),
     ),
     Statement(
@@ -44,14 +44,15 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(
         "memory_only",
         _(
-            "The service returns memories. It does not recognise the benchmark, answer its questions, or carry "
-            "instructions for the Answer model or the Judge."
+            "The service returns memories. It does not recognise the benchmark, answer its questions, or "
+            "carry instructions for the Answer model or the Judge."
         ),
     ),
     Statement(
         "data",
         _(
-            "Evaluation data serves only this evaluation. We delete it within 30 days after the end and confirm it."
+            "Evaluation data serves only this evaluation. We delete it within 30 days after the end and "
+            "confirm it."
         ),
     ),
     Statement("cost", _("We know what this run does to our quota and cooldown, as told here.")),

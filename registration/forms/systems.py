@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +14,11 @@ from registration.forms.texts import HELP, PUBLISHABLE, SECTIONS
 from registration.models import Registration, Version
 from registration.models.entries import AuthChoice, TrackChoice
 from registration.services import rules
+
+if TYPE_CHECKING:
+    BaseVersionForm = forms.ModelForm[Version]
+else:  # at run time the class takes no parameter
+    BaseVersionForm = forms.ModelForm
 
 
 class MemoryKeyField(forms.CharField):
@@ -35,7 +40,7 @@ class MemoryKeyForm(forms.Form):
     )
 
 
-class VersionForm(forms.ModelForm[Version]):
+class VersionForm(BaseVersionForm):
     """A version's fields in the order of the sections, without those of the other division.
 
     ``only`` leaves a frozen version's open fields. An empty memory key keeps the one that is stored.

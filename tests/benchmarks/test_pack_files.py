@@ -56,7 +56,7 @@ def test_a_zip_and_its_folder_have_the_same_hash(tmp_path: Path) -> None:
 
 def test_writing_over_a_folder_that_holds_something_fails(tmp_path: Path) -> None:
     folder = write_small(tmp_path / "p")
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="not empty"):
         write_small(folder)
     assert messages_of(folder) == []
 
@@ -192,6 +192,13 @@ def test_evidence_counts_messages_over_all_adds_of_a_session(tmp_path: Path) -> 
     assert [m.content for m in evidence_messages(found.sample, found.questions[0])] == [
         "The boat is called Tern."
     ]
+
+
+def test_evidence_before_an_ask_leaves_out_what_comes_later() -> None:
+    found = case()
+    asked, told = found.sample.events[1], found.sample.events[0]
+    late = found.sample.model_copy(update={"events": (asked, told)})
+    assert evidence_messages(late, found.questions[0], before="a1") == []
 
 
 def test_schemas_are_published_for_each_file() -> None:

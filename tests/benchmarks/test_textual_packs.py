@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process(
         "from benchmarks.packs.shipped import materialise; "
         "print(open_pack(materialise('tiny', pathlib.Path(sys.argv[1]))).hash)"
     )
-    run = subprocess.run(  # noqa: S603 - our own interpreter and code
+    run = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)],
         env=os.environ | {"PYTHONHASHSEED": "77"},
         cwd=Path(__file__).parents[2],

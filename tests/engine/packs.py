@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from aml.lib.tracks import Track
 from benchmarks.packs.capabilities import capability
 from benchmarks.packs.files import Case, write_pack
 from benchmarks.packs.prompts import default_prompts
-from benchmarks.types import Counts, Dataset, Manifest, ModelUse, Sample, Track, Visibility
+from benchmarks.types import Counts, Dataset, Manifest, ModelUse, Sample, Visibility
 from tests.engine.samples import questions
 
 

@@ -28,7 +28,7 @@ def _events(name: str, shape: str) -> Sequence[Event]:
 
 
 def questions(*samples: Sample, scorer: str = "exact", gold: str = "blue0") -> dict[str, Question]:
-    found = {}
+    found: dict[str, Question] = {}
     for one in samples:
         for event in one.events:
             if event.ask is not None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evaluations.engine.client import HttpMemoryService
 from evaluations.engine.contract import Limits, retryable
@@ -474,6 +476,40 @@ def test_an_outage_and_its_end_are_seen_by_the_next_call() -> None:
         return seen
 
     assert play(scenario) == [None, Code.SERVER_ERROR, None]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Content-Length: " + "9" * 5000,
+        "Content-Length: -1",
+        "Content-Length: 1\r\nContent-Length: 2",
+        "Transfer-Encoding: gzip",
+        "Transfer-Encoding: chunked\r\n\r\nzz",
+        "Content-Encoding: br",
+        "X\x00: y",
+        "Location: \xff\xfe",
+    ],
+)
+def test_heads_that_make_no_sense_end_in_a_code(head: str) -> None:
+    assert refusal("raw", data=f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n{{").code in Code
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.binary(max_size=300), st.sampled_from([b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 503 X\r\n\r\n"]))
+def test_any_bytes_of_a_service_end_in_an_exchange(data: bytes, start: bytes) -> None:
+    exchange = play(one_search, "raw", data=(start + data).decode("latin-1"))
+    assert exchange.failure is not None
+    assert orjson.dumps(exchange.failure)
+
+
+def test_a_time_out_names_the_step_reached() -> None:
+    async def scenario(client: HttpMemoryService, fake: FakeService) -> Exchange:
+        return await client.add(an_add(text="x" * 20_000_000))
+
+    failure = play(scenario, "unread", limits=Limits.model_validate({"attempt_total": 0.5})).failure
+    assert failure.code == Code.READ_TIMEOUT
+    assert "sending the request" in failure.sentence
 
 
 def test_every_code_has_a_title_and_advice() -> None:

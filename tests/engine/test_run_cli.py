@@ -16,6 +16,7 @@ import pytest
 
 from evaluations.engine.__main__ import main
 from evaluations.engine.bundle import read_statement, verify_bundle
+from evaluations.engine.folder import locked
 from evaluations.reference.app import build_server
 from tests.engine.packs import small_pack
 from tests.engine.samples import sample
@@ -51,15 +52,16 @@ def start(command: list[str]) -> subprocess.Popen[bytes]:
     )
 
 
-def kill_after(command: list[str], *, journal: Path, lines: int) -> None:
+def end_after(command: list[str], *, journal: Path, lines: int, by: signal.Signals) -> int:
+    """Sends the signal once the journal has so many lines; the process's exit code."""
     started = start(command)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and started.poll() is None:
         if journal.exists() and journal.read_bytes().count(b"\n") >= lines:
             break
         time.sleep(0.01)
-    started.kill()
-    assert started.wait(timeout=10) == -signal.SIGKILL
+    started.send_signal(by)
+    return started.wait(timeout=20)
 
 
 def test_a_run_over_http_ends_in_bundles_that_verify(
@@ -79,11 +81,22 @@ def test_a_run_killed_twice_ends_in_the_scores_of_an_undisturbed_one(pack: Path,
     with running(path=tmp_path / "memory.sqlite3", faults=["slow:0.05"]) as url:
         assert main(arguments(pack, quiet, url=url)) == 0
         journal = killed / "journal.jsonl"
-        kill_after(arguments(pack, killed, url=url), journal=journal, lines=12)
-        kill_after(arguments(pack, killed, "--resume", url=url), journal=journal, lines=40)
+        for lines, more in ((12, ()), (40, ("--resume",))):
+            command = arguments(pack, killed, *more, url=url)
+            assert end_after(command, journal=journal, lines=lines, by=signal.SIGKILL) == -signal.SIGKILL
         assert main(arguments(pack, killed, "--resume", url=url)) == 0
     assert scores(killed) == scores(quiet)
     assert journal.read_bytes().count(b"\n") == UNITS
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_does(pack: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with running(path=tmp_path / "memory.sqlite3", faults=["slow:0.05"]) as url:
+        journal = out / "journal.jsonl"
+        assert end_after(arguments(pack, out, url=url), journal=journal, lines=12, by=signal.SIGINT) == 1
+        assert not (out / "bundle").exists()
+        assert main(arguments(pack, out, "--resume", url=url)) == 0
+    assert scores(out)["outcome"] == "succeeded"
 
 
 @contextmanager
@@ -121,6 +134,14 @@ def test_a_folder_with_a_run_is_not_overwritten(
     assert main(command) == 0
     assert main(command) == 2
     assert "--resume" in capsys.readouterr().err
+
+
+def test_two_processes_do_not_share_a_folder(
+    pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with locked(tmp_path / "out"):
+        assert main(arguments(pack, tmp_path / "out", "--arm", "none")) == 2
+    assert "another process" in capsys.readouterr().err
 
 
 def test_a_run_is_not_resumed_under_another_contract(

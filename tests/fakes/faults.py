@@ -96,6 +96,13 @@ async def reset_unread(call: Call, options: Options) -> bool:
 
 
 @fault
+async def unread(call: Call, options: Options) -> bool:
+    """Neither reads the body nor answers."""
+    await asyncio.sleep(options.get("seconds", 3600))
+    return False
+
+
+@fault
 async def silence(call: Call, options: Options) -> bool:
     """Closes without a reply."""
     await call.value()
@@ -153,6 +160,14 @@ async def endless_1xx(call: Call, options: Options) -> bool:
 async def garbage(call: Call, options: Options) -> bool:
     await call.value()
     await call.raw(b"\x00\xff\xfeSSH-2.0-OpenSSH\r\n\r\n\r\n")
+    return False
+
+
+@fault
+async def raw(call: Call, options: Options) -> bool:
+    """``data``, one letter a byte, whatever it is."""
+    await call.value()
+    await call.raw(options["data"].encode("latin-1"))
     return False
 
 

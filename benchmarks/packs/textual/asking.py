@@ -102,13 +102,9 @@ def _evidence(probe: Probe, *, places: Places) -> tuple[str, ...] | None:
 
 
 def _session(moment: Moment, *, role: Role, sessions: int, random: random.Random) -> int | None:
-    """Some session after the moment's beat and before the next beat of the story.
-
-    ``at 0`` is before the first beat; where that is the first session, it is before everything,
-    so the story's first beat is placed later (see ``casting``).
-    """
+    """Some session from that of the moment's beat on, and before the story's next beat."""
     if moment.beat is None:
         return None
-    first = role.sessions[moment.beat - 1] if moment.beat else 0
+    first = role.sessions[moment.beat - 1]
     after = role.sessions[moment.beat] if moment.beat < len(role.sessions) else sessions
-    return random.randint(first, max(first, after - 1))
+    return random.randint(first, after - 1)

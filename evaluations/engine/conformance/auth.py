@@ -10,7 +10,6 @@ from evaluations.engine.conformance.findings import (
     REFUSED,
     Findings,
     failed,
-    not_applicable,
     not_tested,
     passed,
 )
@@ -22,8 +21,6 @@ WRONG_KEY = Secret("aml-check-this-key-is-wrong")
 
 
 async def auth_refuses(probe: Probe) -> Findings:
-    if not probe.scope.authenticated:
-        return {"auth.refuses": not_applicable("The version is registered without a key.")}
     endpoint = probe.scope.endpoint
     cases = {
         "a wrong key": dataclasses.replace(endpoint, key=WRONG_KEY),

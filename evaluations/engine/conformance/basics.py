@@ -9,7 +9,6 @@ from evaluations.engine.conformance.findings import (
     Call,
     Findings,
     failed,
-    not_applicable,
     not_tested,
     passed,
     warned,
@@ -22,8 +21,6 @@ WORDS = "spare key boat shed tin box shelf"
 
 
 async def health(probe: Probe) -> Findings:
-    if probe.scope.endpoint.health_url is None:
-        return {"health": not_applicable("No health URL is registered.")}
     try:
         answer = await asyncio.wait_for(probe.lab.service.health(), HEALTH_SECONDS)
     except TimeoutError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from evaluations.engine.conformance import answers, auth, basics, burst, contents, replays
-from evaluations.engine.conformance.probe import Probe
+from evaluations.engine.conformance.probe import Probe, Scope
 from evaluations.engine.conformance.report import Finding, Severity
 
 
@@ -24,6 +24,19 @@ class ProbeSpec:
     names: tuple[str, ...]
     run: Callable[[Probe], Awaitable[dict[str, Finding]]]
     needs: frozenset[Need] = frozenset()
+    spared: Callable[[Scope], str | None] = lambda scope: None  # why it doesn't apply, if it doesn't
+
+
+def _without_key(scope: Scope) -> str | None:
+    return None if scope.authenticated else "The version is registered without a key."
+
+
+def _without_media(scope: Scope) -> str | None:
+    return None if scope.track == "multimodal" else "Only in the Multimodal track."
+
+
+def _without_health(scope: Scope) -> str | None:
+    return "No health URL is registered." if scope.endpoint.health_url is None else None
 
 
 _ADD = frozenset({Need.ADD})
@@ -60,11 +73,14 @@ SEVERITIES: dict[str, Severity] = {
     "answers": Severity.WARNING,
 }
 
-FIRST = (ProbeSpec(("health",), basics.health), ProbeSpec(("read_your_write",), basics.read_your_write))
+FIRST = (
+    ProbeSpec(("health",), basics.health, spared=_without_health),
+    ProbeSpec(("read_your_write",), basics.read_your_write),
+)
 
 # Side by side, a few at a time.
 MIDDLE = (
-    ProbeSpec(("auth.refuses",), auth.auth_refuses, _ADD),
+    ProbeSpec(("auth.refuses",), auth.auth_refuses, _ADD, _without_key),
     ProbeSpec(("isolation",), basics.isolation, _MEMORY),
     ProbeSpec(("empty_user",), basics.empty_user, frozenset({Need.SEARCH})),
     ProbeSpec(("top_k",), basics.top_k, _ADD),
@@ -74,7 +90,7 @@ MIDDLE = (
     ProbeSpec(("timestamps",), contents.timestamps, _MEMORY),
     ProbeSpec(("body_limit",), contents.body_limit, _ADD),
     ProbeSpec(("text",), contents.text, _BOTH),
-    ProbeSpec(("parts",), contents.parts, _BOTH),
+    ProbeSpec(("parts",), contents.parts, _BOTH, _without_media),
     ProbeSpec(("options",), contents.options, _BOTH),
     ProbeSpec(("order",), contents.order, _MEMORY),
     ProbeSpec(("answers",), answers.answers, _MEMORY),

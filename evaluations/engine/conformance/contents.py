@@ -11,7 +11,6 @@ from evaluations.engine.conformance.findings import (
     Findings,
     failed,
     item_text,
-    not_applicable,
     passed,
     warned,
 )
@@ -103,8 +102,6 @@ def _garbled(label: str, sign: str) -> Finding:
 
 
 async def parts(probe: Probe) -> Findings:
-    if probe.scope.track != "multimodal":
-        return {"parts": not_applicable("Only in the Multimodal track.")}
     media = specimens.media_parts(probe.scope.endpoint.media)
     for label, part in media.items():
         content = [{"type": "text", "text": f"This is what I made for {probe.canary(label)}."}, part]

@@ -43,7 +43,7 @@ class Service(MemoryService, Protocol):
 class Budget:
     """What one check may cost. Seconds; attempts are of one call."""
 
-    total: float = 1_800.0
+    total: float = 5_400.0  # a service that takes 70 s a call, as some do, must be able to finish
     attempt: float = 300.0
     call: float = 90.0
     burst: float = 300.0

@@ -12,7 +12,7 @@ from aml.lib.ids import new_secret
 from evaluations.engine.client import HttpMemoryService
 from evaluations.engine.conformance import observed
 from evaluations.engine.conformance.catalog import FIRST, LAST, MIDDLE, SEVERITIES, Need, ProbeSpec
-from evaluations.engine.conformance.findings import not_tested
+from evaluations.engine.conformance.findings import not_applicable, not_tested
 from evaluations.engine.conformance.probe import Budget, Lab, Probe, Scope, Service
 from evaluations.engine.conformance.report import CheckResult, Finding, Outcome, Report
 from evaluations.engine.contract import Limits
@@ -120,7 +120,7 @@ class _Check:
 
     async def _run_all(self) -> None:
         for spec in FIRST:
-            await self._run(spec)
+            await self._run_if(spec, frozenset())
         met = self._met()
         side_by_side = asyncio.Semaphore(self._lab.scope.budget.parallel)
 
@@ -147,7 +147,9 @@ class _Check:
         return frozenset(met)
 
     async def _run_if(self, spec: ProbeSpec, met: frozenset[Need]) -> None:
-        if missing := spec.needs - met:
+        if reason := spec.spared(self._lab.scope):
+            self._settle(dict.fromkeys(spec.names, not_applicable(reason)), ())
+        elif missing := spec.needs - met:
             self._settle(dict.fromkeys(spec.names, not_tested(_MISSING[min(missing)])), ())
         else:
             await self._run(spec)

@@ -15,4 +15,6 @@ ANSWER_MODEL = "aml-offline-answer-1"
 JUDGE_MODEL = "aml-offline-judge-1"
 REVISION = 1
 
+__all__ = ["ANSWER_MODEL", "JUDGE_MODEL", "MODELS", "REVISION", "answer", "judge"]
+
 MODELS: Mapping[str, Callable[[str], str]] = MappingProxyType({ANSWER_MODEL: answer, JUDGE_MODEL: judge})

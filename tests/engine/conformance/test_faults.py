@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluations.engine.types import Secret
+from evaluations.engine.types import AuthScheme, Secret
 from evaluations.reference.faults import FAULTS
 from tests.engine.conformance.checking import QUICK, check_faults, codes, untested, wrong
 
@@ -112,3 +112,10 @@ def test_a_check_that_runs_out_of_time_decides_nothing() -> None:
     assert not report.complete
     assert not report.gates_passed
     assert "median call took 0.3 s" in report.result("burst").sentence
+
+
+def test_what_does_not_apply_is_not_called_untested() -> None:
+    report = check_faults("down", auth=AuthScheme.NONE, key=None)
+    assert report.result("parts").outcome == "not_applicable"
+    assert report.result("auth.refuses").outcome == "not_applicable"
+    assert report.result("extra_fields").outcome == "not_tested"
