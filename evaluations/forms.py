@@ -40,10 +40,13 @@ class RunForm(forms.Form):
             "search": min(version.search_concurrency, limits.search_concurrency),
         }
         for name, number in most.items():
-            field = self.fields[name]
-            field.initial = number
-            field.help_text = _("1 to %(most)s, as this version declares.") % {"most": number}
-            field.widget.attrs["max"] = number
+            self.fields[name] = forms.IntegerField(
+                label=self.fields[name].label,
+                min_value=1,
+                max_value=number,
+                initial=number,
+                help_text=_("1 to %(most)s, as this version declares.") % {"most": number},
+            )
 
     def clean(self) -> dict[str, Any]:
         check_texts(self)

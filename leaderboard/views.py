@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -30,7 +31,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def board(request: HttpRequest, track: str, division: str) -> HttpResponse:
-    """``?cycle=`` another edition, ``?snapshot=N`` as it was, ``?sort=``, ``?format=csv|json`` to download."""
+    """``?cycle=`` another edition, ``?snapshot=N`` as it was, ``?sort=``, ``?format=csv|json``."""
     place = access.place_or_404(track=track, division=division, cycle=request.GET.get("cycle", ""))
     shown = access.shown_or_404(place, number=request.GET.get("snapshot", ""))
     if request.GET.get("format") in ("csv", "json") and shown.board is not None:
@@ -46,6 +47,7 @@ def board(request: HttpRequest, track: str, division: str) -> HttpResponse:
         "cycles": Cycle.objects.public().order_by("-opens_at"),
         "others": access.other_boards(shown),
         "snapshots": place.snapshots().defer("data")[:20],
+        **_words(shown),
     }
     return render(request, "leaderboard/board.html", context)
 
@@ -54,7 +56,8 @@ def board(request: HttpRequest, track: str, division: str) -> HttpResponse:
 def system(request: HttpRequest, slug: str) -> HttpResponse:
     entry = access.entry_or_404(slug)
     found = profile(entry)
-    context = {"profile": found, "cycle": entry.registration.cycle, **page.profile_page(found)}
+    offline = any(run["offline"] for run in found["runs"])
+    context = {"profile": found, "offline": offline, **page.profile_page(found)}
     return render(request, "leaderboard/system.html", context)
 
 
@@ -72,6 +75,17 @@ def download(request: HttpRequest, shown: Shown, *, kind: str) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="{_file_name(shown)}.{kind}"'
     patch_cache_control(response, public=True, max_age=0, must_revalidate=True)
     return response
+
+
+def _words(shown: Shown) -> dict[str, str]:
+    place = shown.place
+    number: dict[str, str | int] = {"snapshot": shown.snapshot.number} if shown.snapshot else {}
+    return {
+        "track_title": str(TrackChoice(place.track).label),
+        "division_title": str(DivisionChoice(place.division).label),
+        "newest_url": board_url(place),
+        "snapshot_url": settings.SITE_URL + board_url(place, **number),
+    }
 
 
 def _file_name(shown: Shown) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, date
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from aml.lib.canonical import canonical_hash
 from aml.web import clock
@@ -55,19 +55,39 @@ def seal(*, limit: int = 1000) -> int:
 
 def entry_hash(row: AuditEntry) -> str:
     """SHA-256 of the canonical JSON of everything the row says, its place, and the row before."""
-    return canonical_hash(
-        {
-            "sequence": row.sequence,
-            "previous": row.previous_hash,
-            "at": row.at.astimezone(UTC).isoformat(timespec="microseconds"),
-            "actor": row.actor_label,
-            "act": row.act,
-            "subject": row.subject,
-            "reason": row.reason,
-            "data": row.data,
-            "public": row.public,
-        }
-    )
+    return canonical_hash(_hashed(row))
+
+
+def _hashed(row: AuditEntry) -> dict[str, Any]:
+    return {
+        "sequence": row.sequence,
+        "previous": row.previous_hash,
+        "at": row.at.astimezone(UTC).isoformat(timespec="microseconds"),
+        "actor": row.actor_label,
+        "act": row.act,
+        "subject": row.subject,
+        "reason": row.reason,
+        "data": row.data,
+        "public": row.public,
+    }
+
+
+def public_rows() -> QuerySet[AuditEntry]:
+    """Sealed rows that everybody may read."""
+    return AuditEntry.objects.filter(public=True, sequence__isnull=False)
+
+
+def public_form(row: AuditEntry) -> dict[str, Any]:
+    """A row with all that ``entry_hash`` is over, so that anyone can compute it again; no person's name."""
+    return {**_hashed(row), "entry_hash": row.entry_hash}
+
+
+def roots(*, limit: int = 400) -> list[dict[str, Any]]:
+    """The chain's head at the end of each day, newest first."""
+    rows = AuditRoot.objects.order_by("-day")[:limit]
+    return [
+        {"day": row.day.isoformat(), "sequence": row.sequence, "entry_hash": row.entry_hash} for row in rows
+    ]
 
 
 def verify() -> list[str]:

@@ -1,4 +1,4 @@
-"""Signed result bundles of finished runs, made from the ledger: public for participants, sealed for reviewers."""
+"""Signed result bundles of finished runs, from the ledger: public for participants, sealed for reviewers."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def snapshot_document(snapshot: Snapshot | None) -> dict[str, Any] | None:
 
 
 def board_csv(board: Board, snapshot: Snapshot | None) -> str:
-    """One line a row: ranked, then listed without a rank, then baselines. Empty cells where nothing is known."""
+    """One line a row: ranked, then listed without a rank, then baselines; empty where nothing is known."""
     stream = io.StringIO()
     writer = csv.DictWriter(stream, fieldnames=_columns(board), lineterminator="\r\n")
     writer.writeheader()
@@ -54,8 +54,8 @@ def board_csv(board: Board, snapshot: Snapshot | None) -> str:
 
 
 _HEAD = (
-    "kind", "rank", "rank_low", "rank_high", "tie_group", "system", "version", "participant", "overall", "ci_low",
-    "ci_high",
+    "kind", "rank", "rank_low", "rank_high", "tie_group", "system", "version", "participant", "overall",
+    "ci_low", "ci_high",
 )  # fmt: skip
 _TAIL = (
     "asks", "scored", "zero_by_failure", "coverage", *Measures.__slots__, "badges", "repository", "commit",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -105,9 +105,9 @@ def board_page(shown: Shown, *, sort: str, downloads: Mapping[str, str]) -> dict
 
 
 TIE_RULE = _(
-    "Rank = 1 + the number of rows with a higher score; equal scores share a rank. The range holds every rank that "
-    "the paired differences allow, at 95 % for all pairs together. Read downwards, a bracket holds the rows that "
-    "can't be told apart from its first."
+    "Rank = 1 + the number of rows with a higher score; equal scores share a rank. The range holds every "
+    "rank that the paired differences allow, at 95 % for all pairs together. Read downwards, a bracket holds "
+    "the rows that can't be told apart from its first."
 )
 
 SORTS = {
@@ -130,13 +130,19 @@ def sort_choices(board: Board | None, *, current: str) -> list[tuple[str, str, b
 
 def sorted_rows(rows: Sequence[PageRow], *, by: str) -> list[PageRow]:
     """By rank unless ``by`` names another order; there, rows are no neighbours of their tie group."""
-    known = {"system": lambda row: row.system.casefold(), "search": lambda row: _last(row.search_p50),
-             "tokens": lambda row: _last(row.tokens), "errors": lambda row: _last(row.error_rate)}  # fmt: skip
-    key = known.get(by) or _capability_key(by.removeprefix("capability-"), rows=rows)
+    key = _KEYS.get(by) or _capability_key(by.removeprefix("capability-"), rows=rows)
     if key is None:
         return list(rows)
     ordered = sorted(rows, key=key)
-    return [_alone(row, group) for group, row in enumerate(ordered, start=1)]
+    return [replace(row, tie_group=group) for group, row in enumerate(ordered, start=1)]
+
+
+_KEYS: dict[str, Callable[[PageRow], Any]] = {
+    "system": lambda row: row.system.casefold(),
+    "search": lambda row: _last(row.search_p50),
+    "tokens": lambda row: _last(row.tokens),
+    "errors": lambda row: _last(row.error_rate),
+}
 
 
 def _capability_key(name: str, *, rows: Sequence[PageRow]) -> Any:
@@ -152,13 +158,6 @@ def _capability_key(name: str, *, rows: Sequence[PageRow]) -> Any:
 
 def _last(value: float | None) -> float:
     return math.inf if value is None else value
-
-
-def _alone(row: PageRow, group: int) -> PageRow:
-    return PageRow(
-        row=row.row, capabilities=row.capabilities, tie_group=group, ranked=row.ranked, system=row.system,
-        url=row.url,
-    )  # fmt: skip
 
 
 def _page_rows(rows: Sequence[Row], *, board: Board, ranked: bool) -> list[PageRow]:
@@ -224,8 +223,8 @@ def formula(columns: Sequence[Column]) -> str:
     """``Overall = 1/8 A + 1/8 B + …`` with the weights of the pack's manifest."""
     terms = " + ".join(f"{_weight(column.weight)} × {in_language(column.title)}" for column in columns)
     return gettext(
-        "Overall = %(terms)s. A capability is the mean over all its planned questions; a question lost to the "
-        "service's failure counts 0, and the number of questions never shrinks."
+        "Overall = %(terms)s. A capability is the mean over all its planned questions; a question lost to "
+        "the service's failure counts 0, and the number of questions never shrinks."
     ) % {"terms": terms}
 
 

@@ -1,4 +1,4 @@
-"""A system's public profile: what its division requires to be public and what its participant chose to show."""
+"""A system's public profile: what its division requires and what its participant chose to show."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def _problems(version: Version, *, registration: Registration, memory_key: str) 
     if memory_key and (problem := rules.memory_key_problem(memory_key)):
         found.setdefault("memory_key", [problem])
     try:
-        version.clean_fields(exclude={"entry", "number", "created_by"})
+        version.clean_fields(exclude={"entry", "number", "created_by", "public_fields"})
     except ValidationError as error:
         for name, sentences in error.message_dict.items():
             found.setdefault(name, sentences)

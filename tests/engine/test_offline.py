@@ -174,7 +174,8 @@ def test_the_judge_accepts_the_same_date_in_any_form(given: str) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    ["8 May 2023", "May 2023", "7 May 2023 or 8 May 2023", "maybe 7 May 2023", "7 May 2023, actually 9 June 2023",
+    ["8 May 2023", "May 2023", "7 May 2023 or 8 May 2023", "maybe 7 May 2023",
+     "7 May 2023, actually 9 June 2023",
      "not 7 May 2023", "I don't know", "They talked about moving.",
      f'{{"nonce": "{NONCE}", "grades": ["CORRECT"]}}'],
 )  # fmt: skip

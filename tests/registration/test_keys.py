@@ -122,7 +122,7 @@ def test_a_key_of_a_registration_that_is_not_approved_any_more_is_403() -> None:
 def test_once_its_maker_has_left_a_key_acts_for_the_owner() -> None:
     registration = make_registration()
     engineer = make_member(participant=registration.participant)
-    key, text = make_key(registration=registration, created_by=engineer.user)
+    _key, text = make_key(registration=registration, created_by=engineer.user)
     assert call(f"Bearer {text}").data["user"] == engineer.user_id
     engineer.delete()
     assert call(f"Bearer {text}").data["user"] == owner_of(registration).pk

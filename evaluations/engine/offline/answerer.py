@@ -27,8 +27,8 @@ _YES_NO = re.compile(
 )
 _NEGATIVE = re.compile(r"\b(?:not|never|no longer|without)\b|n['’]t\b|没有?|不(?!错|过)|从未", re.IGNORECASE)
 _EXPLAINS = re.compile(
-    r"^(?:how (?:does|do|did|would|should|can|could|is|was)|why|explain|describe|summari[sz]e|give|write|list|"
-    r"recommend|suggest|plan|tell|what (?:should|advice|steps))\b|如何|为什么|怎么|解释|总结|推荐|建议",
+    r"^(?:how (?:does|do|did|would|should|can|could|is|was)|why|explain|describe|summari[sz]e|give|write|"
+    r"list|recommend|suggest|plan|tell|what (?:should|advice|steps))\b|如何|为什么|怎么|解释|总结|推荐|建议",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"^(?:what|which) (?:\w+ )?(\w{3,}s)\b", re.IGNORECASE)

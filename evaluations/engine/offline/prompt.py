@@ -13,6 +13,7 @@ from evaluations.engine.offline.dates import iso_date
 from evaluations.engine.offline.words import sentences, term_set
 
 _QUESTION = re.compile(r"<question-([0-9a-f]{8,})>\n(.*?)\n</question-\1>", re.DOTALL)
+_MEDIA = re.compile(r"<media-[0-9a-f]{8,}>[^<]*</media-[0-9a-f]{8,}>")  # data URIs hold no words
 _DATED = re.compile(r"\[([^\]\n]{4,40})\]\s*")
 
 
@@ -55,7 +56,7 @@ def read_memory(text: str) -> Memory:
     """Cached: within a run the same memory comes back for many questions."""
     dated = _DATED.match(text)
     day = iso_date(dated[1]) if dated else None
-    body = text[dated.end() :] if dated and day else text
+    body = _MEDIA.sub("", text[dated.end() :] if dated and day else text)
     parts = tuple(Sentence(part, term_set(part)) for part in sentences(body))
     return Memory(body, day, parts, frozenset().union(*(part.terms for part in parts)))
 

@@ -15,6 +15,7 @@ CONTEXT = 0.4  # what a term in the same memory, but another sentence, is worth
 ASKS = 0.5  # for a sentence that is a question itself
 FIRST = 0.3  # a memory system puts what fits best first
 OTHER_SPEAKER = 0.6  # where the question names a person and somebody else speaks
+LOOKED_AT = 32  # memories whose sentences are read
 NAME = 0.5  # names single out a person, not a fact
 _SPEAKER = re.compile(r"\s*([A-Z][\w .'-]{0,30}):\s")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][a-z]+\b")
@@ -50,11 +51,20 @@ def find(question: str, memories: Sequence[Memory]) -> list[Hit]:
     weights = _weights(wanted, memories=memories, names=names)
     hits = [
         hit
-        for place, memory in enumerate(memories)
-        if not wanted.isdisjoint(memory.terms)
-        for hit in _hits(memory, place=place, wanted=wanted, weights=weights, names=names)
+        for place in _nearest(memories, wanted=wanted, weights=weights)
+        for hit in _hits(memories[place], place=place, wanted=wanted, weights=weights, names=names)
     ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.place))
+
+
+def _nearest(memories: Sequence[Memory], *, wanted: frozenset[str], weights: dict[str, float]) -> list[int]:
+    """Places of the memories that hold most of the question: the others can't have the best sentence."""
+    held = {
+        place: math.fsum(weights[term] for term in found)
+        for place, memory in enumerate(memories)
+        if (found := wanted & memory.terms)
+    }
+    return sorted(held, key=lambda place: (-held[place], place))[:LOOKED_AT]
 
 
 def _weights(
@@ -73,12 +83,12 @@ def _hits(
 ) -> list[Hit]:
     around = wanted & memory.terms
     share = _share(around, wanted=wanted, names=names)
-    context = math.fsum(weights[term] for term in sorted(around))
+    context = math.fsum(weights[term] for term in around)
     said = OTHER_SPEAKER if names and names.isdisjoint(_speaker_terms(memory.text)) else 1.0
     found = []
     for sentence in memory.sentences:
         matched = wanted & sentence.terms
-        own = math.fsum(weights[term] for term in sorted(matched))
+        own = math.fsum(weights[term] for term in matched)
         score = (own + CONTEXT * (context - own)) / (1 + 0.01 * len(sentence.terms))
         score *= _form(sentence.text) * (1 + FIRST / (1 + 0.2 * place)) * said
         found.append(Hit(memory, sentence, place, score, share, matched))

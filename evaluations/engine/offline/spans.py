@@ -35,6 +35,7 @@ _BREAK = re.compile(
 _HEAD = re.compile(r"(?:what|which) (?:(?:kind|type|sort) of )?(\w{3,})\b", re.IGNORECASE)
 MAX_WORDS = 9
 MAX_CHINESE = 16
+_WORD = re.compile(r"[\w'-]+")
 
 
 def without_speaker(text: str) -> str:
@@ -78,8 +79,7 @@ def number_span(hit: Hit, question: str) -> str:
     found = [match for match in _NUMBER.finditer(text) if not re.fullmatch(r"(?:19|20)\d\d", match[0])]
     if not found:
         return ""
-    anchors = [match.start() for match in re.finditer(r"\w+", text) if stem(match[0].lower()) in hit.matched]
-    best = min(found, key=lambda match: min((abs(match.start() - at) for at in anchors), default=0))
+    best = min(found, key=lambda match: _distance(match, text, hit))
     value = number(best[0])
     return best[0] if value is None or best[0][0].isdigit() else as_text(value)
 
@@ -87,8 +87,17 @@ def number_span(hit: Hit, question: str) -> str:
 def name_span(hit: Hit, question: str) -> str:
     """Proper names that the question does not hold already."""
     known = set(terms(question))
-    names = map(_without_openers, _PROPER.findall(without_speaker(hit.sentence.text)))
-    return next((name for name in names if name and not known & set(terms(name))), "")
+    text = without_speaker(hit.sentence.text)
+    found = [(match, _without_openers(match[0])) for match in _PROPER.finditer(text)]
+    fresh = [(match, name) for match, name in found if name and not known & set(terms(name))]
+    return min(fresh, key=lambda pair: _distance(pair[0], text, hit), default=(None, ""))[1]
+
+
+def _distance(match: re.Match[str], text: str, hit: Hit) -> int:
+    """Characters between ``match`` and the nearest word of the question."""
+    anchors = [word for word in _WORD.finditer(text) if stem(word[0].lower()) in hit.matched]
+    gaps = (max(match.start() - word.end(), word.start() - match.end(), 0) for word in anchors)
+    return min(gaps, default=0)
 
 
 def _without_openers(name: str) -> str:

@@ -20,7 +20,8 @@ don't didn't doesn't s t ll re ve d m get got let
 """
 _STOP_CHINESE = """
 什么 么时 时候 哪里 哪个 哪些 哪天 多少 为什 怎么 如何 是否 的是 了吗 是什 是谁 在哪
-吗 的 了 是 在 我 你 他 她 它 们 和 与 就 都 也 我们 你们 他们 这个 那个 一个 有没 没有 什 么 谁 呢 吧 啊 请问 可以
+吗 的 了 是 在 我 你 他 她 它 们 和 与 就 都 也
+我们 你们 他们 这个 那个 一个 有没 没有 什 么 谁 呢 吧 啊 请问 可以
 """
 STOP = frozenset(_STOP.split())
 _STOP_ZH = frozenset(_STOP_CHINESE.split())
