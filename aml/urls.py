@@ -5,13 +5,24 @@ from __future__ import annotations
 from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
+
+from aml.pages.urls import machine_patterns
 
 urlpatterns = [
+    *machine_patterns,
+    path("api/v1/", include("aml.api_urls")),
     path("i18n/", include("django.conf.urls.i18n")),
-    path("admin/", admin.site.urls),
+    path("favicon.ico", RedirectView.as_view(url="/static/img/icon.svg", permanent=True)),
 ]
 
 urlpatterns += i18n_patterns(
+    path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
+    path("evaluation/", include("registration.urls")),
+    path("evaluation/", include("evaluations.urls")),
+    path("", include("review.urls")),
+    path("", include("leaderboard.urls")),
+    path("", include("aml.pages.urls")),
     prefix_default_language=False,
 )

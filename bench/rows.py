@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from aml.web import clock
 from benchmarks.models import PackRelease
 from evaluations.engine.protocol import PackPart, build_contract
 from evaluations.engine.types import ModelSettings
 from evaluations.models import EvaluationContract, Run
 from evaluations.records import planning, quota
 from registration.models import Cycle, Entry, Participant, Registration, Version
-
-from aml.web import clock
 
 ANSWER = ModelSettings(name="aml-offline-answer-1")
 JUDGE = ModelSettings(name="aml-offline-judge-1")

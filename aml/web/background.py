@@ -9,7 +9,6 @@ from celery import Task, shared_task
 from django.conf import settings
 from django.db import transaction
 
-
 DEFAULT_QUEUE = "aml"
 
 

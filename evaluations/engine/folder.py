@@ -80,7 +80,7 @@ def claim_folder(out: Path, *, wanted: RunIdentity, resume: bool) -> RunIdentity
             f"{out} holds a run already: go on with --resume, or name another folder with --out"
         )
     known = RunIdentity(**orjson.loads(path.read_bytes()))
-    for name in ("format", "pack_hash", "contract_hash", "target"):
+    for name in ("format", "pack", "pack_hash", "contract_hash", "target"):
         if getattr(known, name) != getattr(wanted, name):
             raise FolderRefused(
                 f"{out} was started with {name} {getattr(known, name)}, this is {getattr(wanted, name)}: "

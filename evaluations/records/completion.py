@@ -90,11 +90,11 @@ def _still_held(run: Run, batch: Sequence[Finished], *, token: str) -> list[Fini
             pk__in=[item.attempt.pk for item in batch], state=states.AttemptState.INTENT
         ).values_list("pk", flat=True)
     )
-    held = []
-    for item in batch:
-        if item.attempt.pk in open_attempts and item.unit.pk in units:
-            held.append(_with_unit(item, units[item.unit.pk]))
-    return held
+    return [
+        _with_unit(item, units[item.unit.pk])
+        for item in batch
+        if item.attempt.pk in open_attempts and item.unit.pk in units
+    ]
 
 
 def _with_unit(item: Finished, unit: Unit) -> Finished:

@@ -102,7 +102,7 @@ class Shell:
         """Never raises: what breaks around a call is ours, and the call is made again."""
         try:
             return await self._execute(work)
-        except Exception as error:  # noqa: BLE001 - any fault of ours must end in the ledger, not in a lost claim
+        except Exception as error:
             log.error("unit %s broke: %s", work.unit.pk, type(error).__name__, exc_info=settings.DEBUG)
             sentence = "Something broke on the platform's side. The call is made again by itself."
             return Done(work, fault=failure(Code.PLATFORM_ERROR, sentence=sentence, retryable=True))

@@ -31,7 +31,7 @@ def desk(request: PersonRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "cycle": registration.cycle if registration else cycle,
         "registration": registration,
-        "others": access.registrations_of(request.user).exclude(pk=registration.pk if registration else None),
+        "others": access.registrations_of(request.user).exclude(pk=registration.pk if registration else 0),
         "may_act": may_act,
         "act": act,
         "steps": _steps(act, registration),

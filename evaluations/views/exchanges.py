@@ -56,6 +56,7 @@ def _shown(found: Trace) -> dict[str, Any]:
     exchange = found.exchange or {}
     return {
         "trace": found,
+        "latency_ms": None if found.latency is None else found.latency * 1000,
         "method": exchange.get("method", ""),
         "url": exchange.get("url", ""),
         "request_headers": exchange.get("request_headers", []),

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 
 
 def fragment(request: HttpRequest, template: str, context: dict[str, Any], *, over: bool) -> HttpResponse:
-    """304 while nothing has changed. ``over`` ends the polling: the browser loads the whole page once more."""
+    """304 while nothing has changed. ``over`` ends the polling: the browser loads the page once more."""
     text = render_to_string(template, context, request=request)
     tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") == tag and not over:

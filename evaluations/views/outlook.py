@@ -46,7 +46,8 @@ def _under_way(run: Run) -> Outlook:
             "info",
             _("Waiting for its start"),
             _(
-                "Keep the service running. The platform starts the run before the deadline; a miss is its fault."
+                "Keep the service running. The platform starts the run before the deadline; a miss is "
+                "its fault."
             ),
             _("Started at the latest"),
             run.start_deadline_at,
@@ -55,7 +56,8 @@ def _under_way(run: Run) -> Outlook:
         "info",
         _("Under way"),
         _(
-            "Keep the service and its memories as they are. A short outage does no harm: calls are tried again."
+            "Keep the service and its memories as they are. A short outage does no harm: calls are "
+            "tried again."
         ),
     )
 
@@ -87,7 +89,8 @@ def _scored(run: Run) -> Outlook:
             "success",
             _("The Smoke has passed") if run.status == states.RunStatus.SUCCEEDED else _("The Smoke is over"),
             _(
-                "It counts for a Full of this version for the hours that the cycle says. You may stop the service."
+                "It counts for a Full of this version for the hours that the cycle says. You may stop "
+                "the service."
             ),
         )
     if run.service_released_at is not None:

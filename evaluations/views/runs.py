@@ -10,6 +10,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from aml.web import formats
 from aml.web.errors import Refusal
 from aml.web.forms import add_refusal, attempt
 from evaluations import states
@@ -51,6 +52,7 @@ def run_progress(request: PersonRequest, public_id: str) -> HttpResponse:
 
 def _live(request: PersonRequest, found: Run) -> dict[str, Any]:
     """What page and poll share."""
+    figures = results(found)
     events = list(found.events.order_by("-number")[:SHOWN_EVENTS])
     return {
         "run": found,
@@ -59,9 +61,35 @@ def _live(request: PersonRequest, found: Run) -> dict[str, Any]:
         "progress": progress(found),
         "outlook": outlook(found),
         "events": [_event(event) for event in events],
-        "results": results(found),
+        "results": figures,
+        "speed": _speed(figures) if figures else [],
+        "cost": _cost(figures) if figures else [],
         "unofficial": is_unofficial(found),
     }
+
+
+def _speed(figures: Results) -> list[tuple[str, str]]:
+    measured = figures.measures
+    return [
+        (_("Add, p50 and p95"), _percentiles(measured.get("add"))),
+        (_("Search, p50 and p95"), _percentiles(measured.get("search"))),
+        (_("Time to store everything"), formats.duration(measured.get("ingest_seconds"))),
+    ]
+
+
+def _percentiles(measured: dict[str, float | None] | None) -> str:
+    values = [(measured or {}).get(name) for name in ("p50", "p95")]
+    return ", ".join(formats.milliseconds(None if value is None else value * 1000) for value in values)
+
+
+def _cost(figures: Results) -> list[tuple[str, str]]:
+    measured = figures.measures
+    tokens = measured.get("memory_tokens_per_question")
+    return [
+        (_("Memories' tokens a question"), "" if tokens is None else f"{tokens:,.0f}"),
+        (_("Calls to your service"), formats.count(measured.get("calls"))),
+        (_("Calls that failed"), formats.percent(measured.get("error_rate"), decimals=2)),
+    ]
 
 
 def _event(event: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where each usable version stands in each of its tracks: last check, last Smoke, last Full, what may start."""
+"""Where each usable version stands in each of its tracks: last check, Smoke and Full, and what may start."""
 
 from __future__ import annotations
 

@@ -94,7 +94,6 @@ class RegisterForm(PlainForm):
 class ReapplyForm(PlainForm):
     division = _division_field()
     statement = _statement_field()
-    nonce = NonceField()
 
 
 class WithdrawForm(PlainForm):

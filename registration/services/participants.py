@@ -92,9 +92,11 @@ def set_role(*, actor: User, member: Member, role: str) -> Member:
 
 def take_part(registration: Registration, *, users: list[User]) -> None:
     """Memberships of these people in the registration's cycle; refuses, by name, who takes part elsewhere."""
-    elsewhere = Membership.objects.filter(cycle=registration.cycle, user__in=users).select_related("user")
-    if names := sorted(str(membership.user) for membership in elsewhere):
+    places = Membership.objects.filter(cycle=registration.cycle, user__in=users).select_related("user")
+    if names := sorted(str(place.user) for place in places.exclude(registration=registration)):
         raise _taken(registration.cycle, who=", ".join(names))
+    here = {place.user_id for place in places}
+    users = [user for user in users if user.pk not in here]
     with guards.refusing(_taken(registration.cycle, who=", ".join(sorted(map(str, users))))):
         Membership.objects.bulk_create(
             [Membership(registration=registration, user=user, cycle=registration.cycle) for user in users]

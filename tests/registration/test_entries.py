@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -216,11 +217,12 @@ def test_turning_to_no_authentication_drops_the_stored_key() -> None:
 def test_a_withdrawn_version_changes_no_more() -> None:
     version = make_version()
     services.withdraw_version(actor=owner_of(version), version=version)
-    for act in (
+    acts: list[Callable[[], Version]] = [
         lambda: services.withdraw_version(actor=owner_of(version), version=version),
         lambda: services.update_version(actor=owner_of(version), version=version, values={"label": "9"}),
         lambda: services.set_memory_key(actor=owner_of(version), version=version, key="whatever-1"),
-    ):
+    ]
+    for act in acts:
         with pytest.raises(Refusal) as caught:
             act()
         assert caught.value.code == "version_withdrawn"

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.django_db
 
 class Whoami(APIView):
     def get(self, request: Request) -> Response:
+        assert isinstance(request.auth, EvaluationKey)
         return Response({"user": request.user.pk, "registration": request.auth.registration.public_id})
 
 

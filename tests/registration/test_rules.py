@@ -37,12 +37,12 @@ def test_complete_values_have_no_problem(division: str) -> None:
     ],
 )  # fmt: skip
 def test_an_empty_required_field_of_open_source_is_named(field: str) -> None:
-    assert list(problems(**{field: "  "})) == [field]
+    assert list(problems(**dict[str, Any]({field: "  "}))) == [field]
 
 
 @pytest.mark.parametrize("field", ["product_version", "capacity_statement"])
 def test_an_empty_required_field_of_commercial_is_named(field: str) -> None:
-    assert list(problems("commercial", **{field: ""})) == [field]
+    assert list(problems("commercial", **dict[str, Any]({field: ""}))) == [field]
 
 
 def test_empty_models_are_told_of_the_word_none() -> None:
@@ -117,7 +117,7 @@ def test_prose_may_hold_lines_but_no_overrides() -> None:
     [("label", 60), ("runtime_environment", 4000), ("implementation_notes", 8000), ("add_url", 500)],
 )
 def test_a_text_that_is_too_long_names_both_lengths(field: str, length: int) -> None:
-    found = problems(**{field: "https://a.example/" + "x" * length})
+    found = problems(**dict[str, Any]({field: "https://a.example/" + "x" * length}))
     assert list(found) == [field]
     assert str(length) in found[field][0]
 
