@@ -16,7 +16,8 @@ from aml.web import audit
 from aml.web.errors import Refusal
 from aml.web.models import User
 from benchmarks.models import PackEvent, PackQuestion, PackRelease, PackSample, pack_json
-from benchmarks.packs.files import Pack, PackError, open_pack
+from benchmarks.packs.files import Case, Pack, PackError, open_pack, write_pack
+from benchmarks.packs.validation import QUESTIONS, README, SAMPLES
 from benchmarks.types import Event, Sample
 
 ROWS_AT_ONCE = 500
@@ -31,7 +32,8 @@ class PackRefused(Refusal):
         self.faults = [str(fault) for fault in faults]
         super().__init__(
             "pack_invalid",
-            _("The pack has %(count)d faults. First: %(first)s") % {"count": len(self.faults), "first": self.faults[0]},
+            _("The pack has %(count)d faults. First: %(first)s")
+            % {"count": len(self.faults), "first": self.faults[0]},
             hint=_("Correct them and import the pack again; nothing was kept."),
             status=400,
             faults=self.faults,
@@ -92,6 +94,7 @@ def _create_release(pack: Pack) -> PackRelease:
         manifest=manifest.model_dump(mode="json"),
         answer_prompt=pack.answer_template,
         judge_prompt=pack.judge_template,
+        readme=pack.read(README).decode() if README in manifest.files else "",
     )
 
 
@@ -139,6 +142,36 @@ def _event_row(sample: PackSample, index: int, event: Event) -> PackEvent:
         body=pack_json(data),
         size=len(data),
     )
+
+
+def export_pack(release: PackRelease, directory: Path) -> Pack:
+    """Write an imported release as a folder that ``open_pack`` opens; ``directory`` must be empty or not there.
+
+    Raises Refusal for a release with files that the database doesn't keep, such as media.
+    """
+    manifest = release.read_manifest()
+    prompts = {manifest.answer.prompt: release.answer_prompt, manifest.judge.prompt: release.judge_prompt}
+    unknown = sorted(manifest.files.keys() - prompts.keys() - {SAMPLES, QUESTIONS, README})
+    if unknown or not release.complete:
+        raise Refusal(
+            "pack_not_exportable",
+            _("%(pack)s can't be written from the database.") % {"pack": release},
+            hint=_("It has files that are not kept there: %(files)s.") % {"files": ", ".join(unknown[:3])}
+            if unknown
+            else _("It was not imported whole."),
+        )
+    write_pack(directory, manifest=manifest, cases=_cases(release), prompts=prompts, readme=release.readme)
+    return open_pack(directory)
+
+
+def _cases(release: PackRelease) -> Iterator[Case]:
+    for sample in release.samples.order_by("position"):
+        events = tuple(event.read() for event in sample.events.order_by("position").iterator())
+        questions = release.questions.filter(sample=sample.key).order_by("pk")
+        yield Case(
+            sample=Sample(id=sample.key, dataset=sample.dataset, events=events),
+            questions=[question.read() for question in questions],
+        )
 
 
 def content_hash(sample: Sample) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+from collections.abc import Callable
 from typing import Any
 
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
-from aml.web.background import DEFAULT_QUEUE, send, task
+from aml.web.background import DEFAULT_QUEUE, SMOKE_QUEUE, send, task
 from evaluations.runner.driver import Driver
-from evaluations.runner.reconcile import has_work, wanted_drivers
+from evaluations.runner.reconcile import driver_wanted, has_work
 from evaluations.runner.reconcile import reconcile as reconcile_once
 
 # Made before the pool forks, so that a child's driver hears of the shutdown that only the parent is told of.
@@ -29,9 +30,13 @@ def _reconcile_at_start(**_: Any) -> None:
 
 
 @task(name="evaluations.drive", time_limit=settings.DRIVE_HARD_LIMIT)
-def drive(smoke_only: bool = False) -> None:
-    """Claim for some minutes, then hand over to a successor and wait only for the calls still held."""
-    asyncio.run(_drive(smoke_only=smoke_only))
+def drive(smoke_only: bool = False, successor: bool = False) -> None:
+    """Claim for some minutes, then hand over to a successor and wait only for the calls still held.
+
+    Somebody else's driver of the same kind is enough: then this message came late or twice.
+    """
+    if successor or driver_wanted(smoke_only=smoke_only):
+        asyncio.run(_drive(smoke_only=smoke_only))
 
 
 async def _drive(*, smoke_only: bool) -> None:
@@ -43,12 +48,16 @@ async def _drive(*, smoke_only: bool) -> None:
         watching.cancel()
 
 
-def _successor(smoke_only: bool) -> Any:
+def _successor(smoke_only: bool) -> Callable[[], None]:
     def start() -> None:
-        if has_work() and not _shutting_down.is_set():
-            send(drive, smoke_only=smoke_only, queue="smoke" if smoke_only else DEFAULT_QUEUE)
+        if has_work(smoke_only=smoke_only) and not _shutting_down.is_set():
+            send(drive, queue=_queue(smoke_only), smoke_only=smoke_only, successor=True)
 
     return start
+
+
+def _queue(smoke_only: bool) -> str:
+    return SMOKE_QUEUE if smoke_only else DEFAULT_QUEUE
 
 
 async def _watch(driver: Driver) -> None:
@@ -60,5 +69,6 @@ async def _watch(driver: Driver) -> None:
 @task(name="evaluations.reconcile")
 def reconcile() -> None:
     reconcile_once()
-    for _ in range(wanted_drivers()):
-        send(drive)
+    for smoke_only in (True, False):
+        if driver_wanted(smoke_only=smoke_only):
+            send(drive, queue=_queue(smoke_only), smoke_only=smoke_only)

@@ -42,6 +42,7 @@ class Change:
     contract: EvaluationContract
     board: Board
     hash: str
+    snapshot: Snapshot | None  # the newest there is
 
 
 def settle(run_id: int, *, actor: User | None = None) -> bool:
@@ -59,7 +60,7 @@ def settle(run_id: int, *, actor: User | None = None) -> bool:
 
 def publish_pending() -> int:
     """Settle every run whose row and publication disagree, such as after a lost message; returns how many."""
-    return sum(settle(run_id) for run_id in _unsettled().values_list("pk", flat=True))
+    return sum(settle(run_id) for run_id in unsettled().values_list("pk", flat=True))
 
 
 def refresh(*, cycle: Cycle, track: str, division: str, reason: str) -> list[Snapshot]:
@@ -210,7 +211,8 @@ def _tell(run: Run) -> None:
     )  # fmt: skip
 
 
-def _unsettled() -> QuerySet[Run]:
+def unsettled() -> QuerySet[Run]:
+    """Runs whose row may disagree with their publication."""
     shown = Q(publication=Publication.PUBLISHED)
     standing = BoardRow.objects.current().filter(entry=OuterRef("version__entry"), track=OuterRef("track"))
     return (
@@ -233,7 +235,7 @@ def _changes(*, cycle: Cycle, track: str, division: str) -> Iterator[Change]:
         if newest is None and board.is_empty:
             continue
         if newest is None or newest.hash != digest:
-            yield Change(cycle, track, division, contract, board, digest)
+            yield Change(cycle, track, division, contract, board, digest, newest)
 
 
 def _contracts(*, cycle: Cycle, track: str, division: str) -> QuerySet[EvaluationContract]:

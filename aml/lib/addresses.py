@@ -88,7 +88,7 @@ def check_url(url: str, *, allow_private: bool, allow_http: bool = False) -> str
         return "The URL can't be read: check brackets and port."
     schemes = ("https", "http") if allow_private or allow_http else ("https",)
     if parts.scheme not in schemes:
-        return "The URL must begin with https://."
+        return "The URL must begin with " + " or ".join(f"{scheme}://" for scheme in schemes) + "."
     if "@" in parts.netloc:
         return "The URL must not hold a user name or password."
     if "#" in url:

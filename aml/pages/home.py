@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from aml.pages import cycles
 from evaluations.models import CycleTrack
 from leaderboard import access
+from registration.models import Cycle
 from registration.models.entries import TrackChoice
 from registration.models.participants import DivisionChoice
 
@@ -25,7 +26,7 @@ def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/docs.html", cycles.context(cycles.current()))
 
 
-def _boards(cycle: cycles.Cycle) -> list[dict[str, object]]:
+def _boards(cycle: Cycle) -> list[dict[str, object]]:
     """One line a track of the cycle: how many systems stand on each division's board."""
     counts = {division: access.row_counts(cycle, division=division) for division in DivisionChoice.values}
     tracks = CycleTrack.objects.filter(cycle=cycle).order_by("pk").values_list("track", flat=True)

@@ -47,7 +47,7 @@ def rules(request: HttpRequest) -> HttpResponse:
 
 
 def policy() -> list[dict[str, Any]]:
-    """The policy table as it is applied: (how a Full ends, whether the slot is used, whether a cooldown starts)."""
+    """The policy table as it is applied: how a Full ends, whether the slot is used, whether it cools down."""
     return [
         {
             "key": row.key,
@@ -60,4 +60,5 @@ def policy() -> list[dict[str, Any]]:
 
 
 def _titles(names: tuple[str, ...]) -> list[StrOrPromise]:
-    return [Version._meta.get_field(name).verbose_name for name in names]
+    known = {field.name: field.verbose_name for field in Version._meta.concrete_fields}
+    return [known[name] for name in names]

@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import transaction
 
 DEFAULT_QUEUE = "aml"
+SMOKE_QUEUE = "smoke"  # of a worker that is kept for Smokes
+MESSAGE_SECONDS = 60  # an older message is worth nothing: reconcile has sent another
 
 
 def task(
@@ -34,4 +36,4 @@ def wake(target: Task[..., None], **kwargs: Any) -> None:
 def send(target: Task[..., None], *, queue: str = DEFAULT_QUEUE, **kwargs: Any) -> None:
     """Send ``target`` now, outside any transaction. Without a broker the driver beside the site polls."""
     if not settings.EMBEDDED_DRIVER:
-        target.apply_async(kwargs=kwargs, queue=queue, ignore_result=True)
+        target.apply_async(kwargs=kwargs, queue=queue, ignore_result=True, expires=MESSAGE_SECONDS)

@@ -91,13 +91,22 @@ class NoMemory:
 
 @dataclass(slots=True)
 class Oracle(NoMemory):
-    """Finds exactly the messages that a question's key names as its evidence, for its own user only."""
+    """Finds exactly the messages that a question's key names as its evidence, for its own user only.
+
+    Of those, only what has been added before: between Adds it knows no more than an entrant could.
+    """
 
     evidence: Evidence = field(default_factory=dict)
     name: str = "oracle"
+    _added: set[tuple[str, str]] = field(default_factory=set)
+
+    async def add(self, request: AddRequest) -> Exchange:
+        self._added.update((request.user_id, _query_key(message["content"])) for message in request.messages)
+        return await NoMemory.add(self, request)
 
     async def search(self, request: SearchRequest) -> Exchange:
-        items = self.evidence.get((request.user_id, _query_key(request.query)), ())
+        known = self.evidence.get((request.user_id, _query_key(request.query)), ())
+        items = [item for item in known if (request.user_id, _query_key(item.content)) in self._added]
         return self._start(Operation.SEARCH, _search_json(request)).done(items=items[: request.top_k])
 
 
@@ -188,7 +197,7 @@ def _content(content: Any) -> Content:
     return [part.model_dump(mode="json") for part in content]
 
 
-def _query_key(query: Content) -> str:
+def _query_key(query: Content | Sequence[Mapping[str, Any]]) -> str:
     return query if isinstance(query, str) else orjson.dumps(query, option=orjson.OPT_SORT_KEYS).decode()
 
 

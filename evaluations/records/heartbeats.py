@@ -10,25 +10,27 @@ from aml.web import clock
 from aml.web.models import Heartbeat
 
 
-def beat(*, name: str, flying: int) -> None:
+def beat(*, name: str, flying: int, smoke_only: bool = False) -> None:
+    now = clock.now()
     Heartbeat.objects.update_or_create(
         name=name,
-        defaults={"kind": Heartbeat.Kind.DRIVER, "beat_at": clock.now(), "detail": {"in_flight": flying}},
-        create_defaults={
-            "kind": Heartbeat.Kind.DRIVER, "beat_at": clock.now(), "started_at": clock.now(),
-            "detail": {"in_flight": flying},
+        defaults={
+            "kind": Heartbeat.Kind.DRIVER,
+            "beat_at": now,
+            "detail": {"in_flight": flying, "smoke_only": smoke_only},
         },
-    )  # fmt: skip
+    )
 
 
 def gone(*, name: str) -> None:
     Heartbeat.objects.filter(name=name).delete()
 
 
-def live_drivers() -> int:
-    """Drivers heard of within a claim's length."""
+def live_drivers(*, smoke_only: bool = False) -> int:
+    """Drivers of this kind heard of within a claim's length."""
     since = clock.now() - timedelta(seconds=settings.CLAIM_SECONDS)
-    return Heartbeat.objects.filter(kind=Heartbeat.Kind.DRIVER, beat_at__gte=since).count()
+    live = Heartbeat.objects.filter(kind=Heartbeat.Kind.DRIVER, beat_at__gte=since)
+    return live.filter(detail__smoke_only=smoke_only).count()
 
 
 def sweep() -> None:

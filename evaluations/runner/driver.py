@@ -21,7 +21,7 @@ from django.db import InterfaceError, OperationalError, connection
 from aml.lib.ids import public_id
 from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS
 from evaluations.records import claims, heartbeats
-from evaluations.runner import checks, finalise, survey
+from evaluations.runner import checks, finalise, reconcile, survey
 from evaluations.runner.shells import Models, Shell, recipe
 from evaluations.runner.survey import Candidate
 from evaluations.runner.turns import Ask, Turn, turn
@@ -77,6 +77,7 @@ class Driver:
         self._models = Models()
         self._tasks: set[asyncio.Task[None]] = set()
         self._database = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="chores")
         self._stopping = False
 
     def stop(self) -> None:
@@ -86,7 +87,7 @@ class Driver:
     async def run(self) -> None:
         self._wake = asyncio.Event()
         ends = asyncio.get_running_loop().time() + self._seconds if self._seconds is not None else None
-        beating = asyncio.create_task(self._beat())
+        beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._chores())]
         try:
             while not (self._stopping or (ends is not None and asyncio.get_running_loop().time() >= ends)):
                 await self._round(claiming=True)
@@ -94,7 +95,8 @@ class Driver:
             await self._db(self._on_handover)
             await self._drain()
         finally:
-            beating.cancel()
+            for task in beating:
+                task.cancel()
             await self._close()
 
     async def _round(self, *, claiming: bool) -> None:
@@ -213,8 +215,17 @@ class Driver:
     async def _beat(self) -> None:
         while True:
             await self._db(claims.renew, token=self.token, units=list(self._held))
-            await self._db(heartbeats.beat, name=self.token, flying=len(self._held))
+            await self._db(
+                heartbeats.beat, name=self.token, flying=len(self._held), smoke_only=self._smoke_only
+            )
             await asyncio.sleep(min(RENEW, settings.CLAIM_SECONDS / 3))
+
+    async def _chores(self) -> None:
+        """Reconcile from here too: where every worker process drives, nobody else is left to do it."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await loop.run_in_executor(self._beside, _reconcile)
+            await asyncio.sleep(settings.RECONCILE_SECONDS)
 
     async def _drain(self) -> None:
         """Unsent works go back at once; calls in flight get their time, longer if nobody waits for us."""
@@ -240,6 +251,7 @@ class Driver:
         await self._models.aclose()
         await asyncio.get_running_loop().run_in_executor(self._database, _disconnect)
         self._database.shutdown()
+        self._beside.shutdown()
 
     async def _forget_idle(self, candidates: dict[int, Candidate]) -> None:
         for run_id in [key for key, running in self._runs.items() if running.idle and key not in candidates]:
@@ -265,3 +277,13 @@ class Driver:
 def _disconnect() -> None:
     # Looked up here, in the ledger's thread: connections belong to threads.
     connection.close()
+
+
+def _reconcile() -> None:
+    """In the chores' thread: planning a large run takes seconds, and turns must not wait for it."""
+    try:
+        reconcile.reconcile()
+    except Exception:
+        log.exception("reconcile failed; it is tried again")
+    finally:
+        connection.close()

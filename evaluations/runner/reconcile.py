@@ -75,9 +75,15 @@ def _complete() -> list[int]:
     return list(runs.values_list("pk", flat=True))
 
 
-def has_work() -> bool:
+def has_work(*, smoke_only: bool = False) -> bool:
     """Whether a driver would find something to do, now or soon."""
-    return Run.objects.runnable().exists() or checks.waiting()
+    runs = Run.objects.runnable()
+    return runs.smokes().exists() if smoke_only else runs.exists() or checks.waiting()
+
+
+def driver_wanted(*, smoke_only: bool = False) -> bool:
+    """Whether to start a driver: there is work, and none of this kind lives."""
+    return has_work(smoke_only=smoke_only) and not heartbeats.live_drivers(smoke_only=smoke_only)
 
 
 def _review(run_id: int) -> bool:
@@ -158,10 +164,3 @@ def reopen_unsettled(run_id: int) -> bool:
             history={},
         )
     return True
-
-
-def wanted_drivers() -> int:
-    """How many drivers to start now: one if there is work and none lives."""
-    if not has_work() or heartbeats.live_drivers():
-        return 0
-    return 1

@@ -34,6 +34,17 @@ class MemoryKeyField(forms.CharField):
         )
 
 
+class KeyUnlessNoneField(MemoryKeyField):
+    """Needed unless the service is called without authentication: the rules decide, not the browser."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.widget.use_required_attribute = lambda initial: False
+
+    def validate(self, value: Any) -> None:
+        """Nothing: see the class."""
+
+
 class MemoryKeyForm(forms.Form):
     memory_key = MemoryKeyField(
         help_text=_("Stored encrypted and shown to nobody, you included; only its last characters are.")
@@ -53,8 +64,7 @@ class VersionForm(BaseVersionForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=_("System, version, division and what the division asks of everybody are always shown."),
     )
-    memory_key = MemoryKeyField(
-        required=False,
+    memory_key = KeyUnlessNoneField(
         help_text=_(
             "What your service expects of us. Stored encrypted, bound to this version, and shown to nobody, "
             "you included. If the form comes back with an error, type it again."
@@ -87,6 +97,8 @@ class VersionForm(BaseVersionForm):
         for field in self.fields.values():
             if isinstance(field.widget, forms.Textarea):
                 field.widget.attrs["rows"] = 4
+        if "memory_key" in self.fields and self.instance.memory_key_encrypted is not None:
+            self.fields["memory_key"].required = False
         if isinstance(scheme := self.fields.get("auth_scheme"), forms.ChoiceField):
             scheme.choices = AuthChoice.choices
         self.order_fields([name for section in SECTIONS for name in section.fields])

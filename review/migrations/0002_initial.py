@@ -6,39 +6,50 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('review', '0001_initial'),
+        ("review", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='decision',
-            name='reviewer',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="decision",
+            name="reviewer",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='finding',
-            name='case',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='review.case'),
+            model_name="finding",
+            name="case",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="findings", to="review.case"
+            ),
         ),
         migrations.AddIndex(
-            model_name='case',
-            index=models.Index(fields=['status', 'opened_at'], name='review_case_status_cb924c_idx'),
+            model_name="case",
+            index=models.Index(fields=["status", "opened_at"], name="review_case_status_cb924c_idx"),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('case', 'round', 'reviewer'), name='decision_one_per_reviewer_and_round', violation_error_message='You have decided in this round.'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                fields=("case", "round", "reviewer"),
+                name="decision_one_per_reviewer_and_round",
+                violation_error_message="You have decided in this round.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='decision_has_a_reason'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reason", ""), _negated=True), name="decision_has_a_reason"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='finding',
-            constraint=models.UniqueConstraint(fields=('case', 'kind'), name='finding_once_per_case_and_kind'),
+            model_name="finding",
+            constraint=models.UniqueConstraint(
+                fields=("case", "kind"), name="finding_once_per_case_and_kind"
+            ),
         ),
     ]
