@@ -7,10 +7,11 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from aml.pages.urls import machine_patterns
+from aml.pages import probes
 
 urlpatterns = [
-    *machine_patterns,
+    path("healthz", probes.healthz, name="healthz"),
+    path("readyz", probes.readyz, name="readyz"),
     path("api/v1/", include("aml.api_urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("favicon.ico", RedirectView.as_view(url="/static/img/icon.svg", permanent=True)),

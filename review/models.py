@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,16 +19,10 @@ class CaseQuerySet(models.QuerySet["Case"]):
     def open(self) -> CaseQuerySet:
         return self.filter(status__in=Case.UNDECIDED)
 
-    def for_queue(self) -> QuerySet[Case]:
-        """With ``approvals`` of the present round, and the findings read along."""
-        approves = Q(decisions__round=F("round"), decisions__verdict=Decision.Verdict.APPROVE)
-        return (
-            self.select_related(
-                "run__version__entry", "run__registration__participant", "run__cycle", "run__score"
-            )
-            .prefetch_related("findings")
-            .annotate(approvals=Count("decisions", filter=approves, distinct=True))
-        )
+    def for_queue(self) -> CaseQuerySet:
+        return self.select_related(
+            "run__version__entry", "run__registration__participant", "run__cycle", "run__score"
+        ).prefetch_related("findings")
 
 
 class Case(models.Model):
@@ -96,7 +90,7 @@ class Finding(models.Model):
 
     @property
     def text(self) -> str:
-        return gettext(self.sentence) % self.data
+        return str(gettext(self.sentence) % self.data)
 
 
 class Decision(models.Model):

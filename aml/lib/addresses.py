@@ -6,32 +6,26 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import quote, urlsplit
 
 URL_LENGTH = 2048
 TASK_ID = "{task_id}"
 Address = IPv4Address | IPv6Address
 
+
+def _networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(item) for item in text.split())
+
+
 # Allowed where the installation allows private endpoints.
-PRIVATE = tuple(
-    ip_network(text)
-    for text in (
-        "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "100.64.0.0/10", "::1/128",
-        "fc00::/7",
-    )
-)  # fmt: skip
+PRIVATE = _networks("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 127.0.0.0/8 100.64.0.0/10 ::1/128 fc00::/7")
 # Never allowed: cloud metadata, link-local, multicast, reserved, documentation, benchmarks, unspecified.
-REFUSED = tuple(
-    ip_network(text)
-    for text in (
-        "169.254.0.0/16", "168.63.129.16/32", "100.100.100.200/32", "fd00:ec2::/32", "0.0.0.0/8",
-        "192.0.0.0/24",
-        "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4",
-        "240.0.0.0/4", "::/128", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20",
-        "5f00::/16", "fe80::/10", "fec0::/10", "ff00::/8",
-    )
-)  # fmt: skip
+REFUSED = _networks(
+    "169.254.0.0/16 168.63.129.16/32 100.100.100.200/32 fd00:ec2::/32 0.0.0.0/8 192.0.0.0/24 192.0.2.0/24 "
+    "192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ::/128 "
+    "64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fe80::/10 fec0::/10 ff00::/8"
+)
 _GLOBAL_V6 = ip_network("2000::/3")
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 
+from aml.lib.addresses import check_url, fill_status_url
 from aml.lib.clock import Clock, SystemClock
 from aml.lib.redact import Redactor, mask_headers, safe_excerpt
-from evaluations.engine.addresses import check_url, fill_status_url
 from evaluations.engine.contract import AGENT_NAME, Limits
 from evaluations.engine.errors import (
     Code,
@@ -124,7 +124,8 @@ class HttpMemoryService:
         known = self._routes.get((url, method, credential))
         if known is not None:
             return known
-        wrong = check_url(url, allow_private=self._endpoint.allow_private)
+        endpoint = self._endpoint
+        wrong = check_url(url, allow_private=endpoint.allow_private, allow_http=endpoint.allow_http)
         if wrong is not None:
             raise _blocked(wrong)
         try:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, NoReturn
 
+from aml.lib.addresses import address_allowed
 from aml.lib.clock import Clock, SystemClock
-from evaluations.engine.addresses import address_allowed
 from evaluations.engine.errors import Code, ConnectionFailed, PlatformError, failure
 from evaluations.engine.streams import Plain, Stream, Tls
 

@@ -63,6 +63,7 @@ class Endpoint:
     status_url: str | None = None  # holds "{task_id}"; its presence approves an Add's 202
     media: frozenset[str] = frozenset()  # declared beyond text and image: "audio", "video"
     allow_private: bool = False  # http, loopback and private addresses
+    allow_http: bool = False  # plain http to public addresses
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class Recipe:
 
 
 def recipe(run_id: int) -> Recipe:
-    run = Run.objects.select_related("version", "contract", "pack").get(pk=run_id)
+    run = Run.objects.select_related("version__entry__registration__cycle", "contract", "pack").get(pk=run_id)
     return Recipe(
         run=run,
         endpoint=endpoint_of(run.version, frozen=run.spec["endpoint"]),
@@ -58,6 +58,7 @@ def endpoint_of(version: Version, *, frozen: dict[str, str]) -> Endpoint:
         auth=AuthScheme(frozen["auth_scheme"]),
         key=Secret(key) if key else None,
         allow_private=settings.ALLOW_PRIVATE_ENDPOINTS,
+        allow_http=version.entry.registration.cycle.allow_plain_http,
     )
 
 

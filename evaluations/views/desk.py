@@ -13,8 +13,8 @@ from aml.web import clock
 from aml.web.forms import new_nonce
 from evaluations.models import Check, Run
 from evaluations.services import quota_view
+from evaluations.services.standings import standings_of
 from evaluations.views.next_act import Act, next_act
-from evaluations.views.standings import standings_of
 from registration import access
 from registration.access import PersonRequest
 from registration.models import Cycle, Registration

@@ -13,7 +13,7 @@ from aml.web.errors import Refusal
 from aml.web.models import User
 from evaluations import states
 from evaluations.models import Run
-from evaluations.views.standings import TrackStanding, standings_of
+from evaluations.services.standings import TrackStanding, standings_of
 from registration.models import Cycle, EvaluationKey, Participant, Registration
 from registration.services import guards
 
@@ -188,7 +188,7 @@ def _smoke(standing: TrackStanding) -> Act:
         title=_("Start a Smoke"),
         text=_("The whole chain on public data. It is private, never ranked, and shows every exchange."),
         label=_("Start a Smoke of %(version)s") % {"version": standing.version},
-        href=standing.url("smoke_start") if decision.allowed else "",
+        href=_url("smoke_start", standing) if decision.allowed else "",
         reason=decision.reason,
         opens_at=decision.next_allowed_at,
         more_href=reverse("evaluations:run", args=[last.public_id]) if last else "",
@@ -203,7 +203,11 @@ def _full(standing: TrackStanding) -> Act:
         title=_("Start a Full"),
         text=_("The official score. The next page says what it does to your quota before you confirm."),
         label=_("Go to the confirmation"),
-        href=standing.url("full_start") if decision.allowed else "",
+        href=_url("full_start", standing) if decision.allowed else "",
         reason=" ".join(part for part in (decision.reason, decision.hint) if part),
         opens_at=decision.next_allowed_at,
     )
+
+
+def _url(name: str, standing: TrackStanding) -> str:
+    return reverse(f"evaluations:{name}", args=[standing.version.public_id]) + f"?track={standing.track}"

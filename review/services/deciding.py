@@ -5,7 +5,7 @@ Everything happens under the locks of the run and its case: two who press at onc
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -138,7 +138,7 @@ def _ask(case: Case, run: Run, word: Word) -> None:
     telling.asked(case, run, asked=word.reason)
 
 
-_ACTS = {
+_ACTS: dict[str, Callable[[Case, Run, Word], None]] = {
     Decision.Verdict.APPROVE: _approve,
     Decision.Verdict.REJECT: _reject,
     Decision.Verdict.NEEDS_MATERIAL: _ask,

@@ -6,6 +6,8 @@ from typing import Any
 
 from benchmarks.types import Question, Sample
 from evaluations.engine.arms import FullTextSearch, NoMemory, Oracle, oracle_evidence
+from evaluations.engine.naming import user_id
+from evaluations.engine.steps import add_request, search_request
 from evaluations.engine.types import AddRequest, Exchange, MemoryService, SearchRequest
 
 MESSAGES: list[dict[str, Any]] = [
@@ -105,8 +107,47 @@ def test_questions_with_the_same_words_share_their_evidence_once() -> None:
 
 def test_a_query_of_parts_finds_its_evidence() -> None:
     parts = [{"type": "text", "text": "Who is this?"}]
-    arm = oracle(question(query=parts))
-    assert len(drive(arm, lambda service: service.search(asked(query=parts))).items) == 1
+
+    async def play(service: MemoryService) -> Exchange:
+        assert (await service.add(added())).failure is None
+        return await service.search(asked(query=parts))
+
+    assert len(drive(oracle(question(query=parts)), play).items) == 1
+
+
+def test_evidence_of_parts_is_found_as_it_was_sent() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    parts = [{"type": "text", "text": "This is Bo."}, picture]
+    add = {"session": "one", "messages": [{"role": "user", "content": parts}]}
+    sample = Sample.model_validate({"id": "s1", "dataset": "d", "events": [{"add": add}]})
+    secret = b"secret"
+    evidence = oracle_evidence(
+        samples=[sample], questions=[question()], user_of=lambda name: user_id(secret, name)
+    )
+
+    async def play(service: MemoryService) -> Exchange:
+        assert sample.events[0].add is not None
+        await service.add(add_request(sample.events[0].add, secret=secret, sample="s1", event=0))
+        return await service.search(search_request(question(), secret=secret, sample="s1"))
+
+    assert [item.content for item in drive(Oracle(evidence=evidence), play).items] == [parts]
+
+
+def test_the_oracle_does_not_find_what_has_not_been_added_yet() -> None:
+    async def play(service: MemoryService) -> Exchange:
+        await service.add(AddRequest("r1", "user-s1", "one", MESSAGES[1:]))
+        return await service.search(asked())
+
+    arm = oracle(question(evidence=("one:1", "one:2")))
+    assert [item.content for item in drive(arm, play).items] == ["A fine name."]
+
+
+def test_what_another_user_added_is_not_found() -> None:
+    async def play(service: MemoryService) -> Exchange:
+        await service.add(added(user="other"))
+        return await service.search(asked())
+
+    assert drive(oracle(question()), play).items == ()
 
 
 def test_an_arms_exchange_is_like_a_services() -> None:

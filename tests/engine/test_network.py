@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evaluations.engine.addresses import address_allowed, check_status_url, check_url, fill_status_url
+from aml.lib.addresses import address_allowed, check_status_url, check_url, fill_status_url
 from evaluations.engine.errors import Code, EngineError
 from evaluations.engine.network import Connector, Network, Target
 from evaluations.engine.types import Failure

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.urls import reverse
-
 from aml.web import clock
 from evaluations import states
 from evaluations.models import Check, Run
-from evaluations.services import Decision, may_check, may_start
-from evaluations.services.checks import UNDER_WAY
+from evaluations.services.checks import UNDER_WAY, may_check
+from evaluations.services.decisions import Decision
+from evaluations.services.eligibility import may_start
 from registration.models import Registration, Version
 from registration.models.entries import TrackChoice
 
@@ -50,9 +49,6 @@ class TrackStanding:
         if self.may_full.code in SETUP:
             return "check"
         return "smoke" if self.may_full.code in AGAIN else "full"
-
-    def url(self, name: str) -> str:
-        return reverse(f"evaluations:{name}", args=[self.version.public_id]) + f"?track={self.track}"
 
 
 def standings_of(registration: Registration) -> list[TrackStanding]:
