@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.contrib.admin.helpers import ActionForm
 from django.utils.translation import gettext_lazy as _
 
 from aml.web.forms import NonceField, check_texts
 from evaluations.engine.contract import Limits
+from evaluations.models import CycleTrack, QuotaEntry
 from evaluations.services import statements
 from evaluations.services.starting import LABEL_LENGTH
+from evaluations.services.tracks import track_problem
 from registration.models import Version
 from registration.models.entries import TrackChoice
+
+if TYPE_CHECKING:
+    AnyModelForm = forms.ModelForm[Any]
+else:
+    AnyModelForm = forms.ModelForm  # takes no parameters at run time
 
 
 class TrackForm(forms.Form):
@@ -90,3 +98,36 @@ class ExchangeFilter(forms.Form):
         super().__init__(*args, **kwargs)
         choices = [("", _("All, failing first")), *((code, f"{code} ({number})") for code, number in codes)]
         self.fields["code"] = forms.ChoiceField(label=_("Code"), required=False, choices=choices)
+
+
+# ---- Admin ------------------------------------------------------------------------------------
+
+
+class ReasonAction(ActionForm):
+    """The reason beside the list's actions; the participant reads it."""
+
+    reason = forms.CharField(label=_("Reason"), required=False, max_length=300)
+
+
+class CycleTrackForm(AnyModelForm):
+    class Meta:
+        model = CycleTrack
+        fields = ("cycle", "track", "contract", "is_open")
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]  # the stubs leave it out
+        if not self.errors and (problem := track_problem(self.instance)):
+            self.add_error("contract", problem)
+
+
+class GrantForm(AnyModelForm):
+    """Further runs for a registration, as a line of its ledger."""
+
+    number = forms.IntegerField(label=_("How many"), min_value=1, max_value=100, initial=1)
+
+    class Meta:
+        model = QuotaEntry
+        fields = ("registration", "track", "kind", "reason")
+
+    def asked(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in (*self.Meta.fields, "number")}

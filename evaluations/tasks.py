@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import multiprocessing
 from collections.abc import Callable
 from typing import Any
@@ -12,16 +13,17 @@ from django.conf import settings
 
 from aml.web.background import DEFAULT_QUEUE, SMOKE_QUEUE, send, task
 from evaluations.runner.driver import Driver
-from evaluations.runner.reconcile import driver_wanted, has_work
+from evaluations.runner.reconcile import driver_wanted, has_work, plan_new
 from evaluations.runner.reconcile import reconcile as reconcile_once
 
 # Made before the pool forks, so that a child's driver hears of the shutdown that only the parent is told of.
-_shutting_down = multiprocessing.get_context("fork").Event()
+# A bare value and no Event: a child killed while it looks would take an Event's lock with it for ever.
+_shutting_down = multiprocessing.RawValue(ctypes.c_bool, False)
 
 
 @worker_shutting_down.connect
 def _note_shutdown(**_: Any) -> None:
-    _shutting_down.set()
+    _shutting_down.value = True
 
 
 @worker_ready.connect
@@ -35,6 +37,7 @@ def drive(smoke_only: bool = False, successor: bool = False) -> None:
 
     Somebody else's driver of the same kind is enough: then this message came late or twice.
     """
+    plan_new()  # the message that a run's start sent need not wait for the next reconcile
     if successor or driver_wanted(smoke_only=smoke_only):
         asyncio.run(_drive(smoke_only=smoke_only))
 
@@ -50,7 +53,7 @@ async def _drive(*, smoke_only: bool) -> None:
 
 def _successor(smoke_only: bool) -> Callable[[], None]:
     def start() -> None:
-        if has_work(smoke_only=smoke_only) and not _shutting_down.is_set():
+        if has_work(smoke_only=smoke_only) and not _shutting_down.value:
             send(drive, queue=_queue(smoke_only), smoke_only=smoke_only, successor=True)
 
     return start
@@ -61,7 +64,7 @@ def _queue(smoke_only: bool) -> str:
 
 
 async def _watch(driver: Driver) -> None:
-    while not _shutting_down.is_set():
+    while not _shutting_down.value:
         await asyncio.sleep(0.5)
     driver.stop()
 

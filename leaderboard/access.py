@@ -8,14 +8,14 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from aml.lib.tracks import Track
 from aml.web import clock
 from evaluations.models import CycleTrack, EvaluationContract
 from leaderboard.builder import build
 from leaderboard.models import BoardRow, Snapshot
 from leaderboard.types import Board, board_of
 from registration.models import Cycle, Entry
-from registration.types import Division
+from registration.models.entries import TrackChoice
+from registration.models.participants import DivisionChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def current_cycle() -> Cycle | None:
 
 def place_or_404(*, track: str, division: str, cycle: str = "") -> Place:
     """``cycle`` is a slug; without one it is the current cycle."""
-    if track not in Track or division not in Division:
+    if track not in TrackChoice.values or division not in DivisionChoice.values:
         raise Http404
     found = Cycle.objects.public().filter(slug=cycle).first() if cycle else current_cycle()
     if found is None:
@@ -92,7 +92,7 @@ def entry_or_404(slug: str) -> Entry:
 def row_counts(cycle: Cycle, *, division: str) -> dict[str, int]:
     """Rows on the boards, by track."""
     rows = BoardRow.objects.current().filter(cycle=cycle, division=division).values_list("track", flat=True)
-    counts = dict.fromkeys((str(track) for track in Track), 0)
+    counts = dict.fromkeys(TrackChoice.values, 0)
     for track in rows:
         counts[track] += 1
     return counts

@@ -21,9 +21,11 @@ UNDECIDED = "undecided"
 class QueueForm(forms.Form):
     """Filters of the queue; a value that is none of the choices filters nothing."""
 
+    # Every choice is a value, so none is marked as optional; and "all" is the empty one.
+    use_required_attribute = False
+
     status = forms.ChoiceField(
         label=_("Status"),
-        required=False,
         choices=[
             (UNDECIDED, _("Undecided")),
             ("open", _("In review")),
@@ -32,11 +34,9 @@ class QueueForm(forms.Form):
             ("all", _("All")),
         ],
     )
-    track = forms.ChoiceField(
-        label=_("Track"), required=False, choices=[("", _("All tracks")), *TrackChoice.choices]
-    )
+    track = forms.ChoiceField(label=_("Track"), choices=[("", _("All tracks")), *TrackChoice.choices])
     division = forms.ChoiceField(
-        label=_("Division"), required=False, choices=[("", _("Both divisions")), *DivisionChoice.choices]
+        label=_("Division"), choices=[("", _("Both divisions")), *DivisionChoice.choices]
     )
 
 

@@ -20,6 +20,7 @@ ACTS = {
     "row.published": _("A result was published"),
     "row.removed": _("A result was taken down"),
     "pack.imported": _("A benchmark was imported"),
+    "baseline.measured": _("A baseline was measured"),
     "contract.made": _("An evaluation contract was made"),
 }
 
@@ -28,7 +29,12 @@ ACTS = {
 def audit_log(request: HttpRequest) -> HttpResponse:
     rows = Paginator(audit.public_rows().order_by("-sequence"), ROWS_A_PAGE)
     page = rows.get_page(request.GET.get("page"))
-    context = {"page_obj": page, "rows": [_row(row) for row in page], "roots": audit.roots(limit=30)}
+    context = {
+        "page_obj": page,
+        "rows": [_row(row) for row in page],
+        "roots": audit.roots(limit=30),
+        "api_url": "/api/v1/audit",
+    }
     return render(request, "pages/audit.html", context)
 
 

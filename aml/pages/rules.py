@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse
@@ -33,9 +34,11 @@ ENDS: dict[str, StrOrPromise] = {
 @require_safe
 def rules(request: HttpRequest) -> HttpResponse:
     cycle = cycles.current()
+    ruling = cycle or Cycle()
     context = {
         **cycles.context(cycle),
-        "rules_of": cycle or Cycle(),
+        "rules_of": ruling,
+        "cooldown": timedelta(hours=ruling.cooldown_hours),
         "policy": policy(),
         "open_source_fields": _titles(types.DIVISION_FIELDS[types.Division.OPEN_SOURCE]),
         "commercial_fields": _titles(types.DIVISION_FIELDS[types.Division.COMMERCIAL]),

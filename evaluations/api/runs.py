@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -18,6 +19,8 @@ from evaluations.api.answers import number_from, once, person_of, registration_o
 from evaluations.models import Run
 from evaluations.services import (
     Order,
+    Progress,
+    Results,
     bundle_of,
     cancel_run,
     is_unofficial,
@@ -31,6 +34,19 @@ from evaluations.services.traces import service_attempts, trace
 
 EVENTS, ATTEMPTS = 500, 100
 AFTER = OpenApiParameter("after", OpenApiTypes.INT, description="Only what has a larger number.")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run with what is read beside it; every other name is the run's."""
+
+    run: Run
+    progress: Progress
+    results: Results | None
+    unofficial: bool
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.run, name)
 
 
 @extend_schema(methods=["GET"], operation_id="list_runs", tags=["runs"], responses={200: serializers.RunList})
@@ -175,7 +191,5 @@ def _run_or_404(request: Request, public_id: str) -> Run:
 
 
 def _detail(found: Run) -> dict[str, Any]:
-    fields = {"progress": progress(found), "results": results(found), "unofficial": is_unofficial(found)}
-    for name, value in fields.items():
-        setattr(found, name, value)
-    return dict(serializers.RunDetail(found).data)
+    seen = Seen(run=found, progress=progress(found), results=results(found), unofficial=is_unofficial(found))
+    return dict(serializers.RunDetail(seen).data)

@@ -100,6 +100,10 @@ class Oracle(NoMemory):
     name: str = "oracle"
     _added: set[tuple[str, str]] = field(default_factory=set)
 
+    def remember(self, user: str, messages: Iterable[Message]) -> None:
+        """Takes messages of the pack as added before, by a process that has ended."""
+        self._added.update((user, _query_key(_content(message.content))) for message in messages)
+
     async def add(self, request: AddRequest) -> Exchange:
         self._added.update((request.user_id, _query_key(message["content"])) for message in request.messages)
         return await NoMemory.add(self, request)

@@ -51,7 +51,8 @@ class LocalRun:
     out: Path
     key: Ed25519PrivateKey
     settings: RunSettings = field(default_factory=RunSettings)
-    smoke: bool = False
+    smoke: bool = False  # two samples of the pack only
+    smoke_pack: Pack | None = None  # the contract's, where it isn't the pack itself
     resume: bool = False
     control: bool = False  # a baseline arm, not a system
     clock: Clock = field(default_factory=SystemClock)
@@ -65,6 +66,7 @@ class RunReport:
     outcome: Outcome | None
     stopped: str | None
     offline: bool
+    contract_hash: str
     bundle: Path
     public_bundle: Path
 
@@ -80,7 +82,7 @@ async def run_locally(plan: LocalRun, *, watch: Watch) -> RunReport:
 
 async def _run(plan: LocalRun, *, watch: Watch) -> RunReport:
     questions = plan.pack.questions()
-    contract = contract_of(plan.pack, questions, answer_model=plan.answer_model, judge_model=plan.judge_model)
+    contract = contract_of(plan)
     wanted = new_identity(
         pack=plan.pack.manifest.id + (" (smoke)" if plan.smoke else ""),
         pack_hash=plan.pack.hash,
@@ -99,18 +101,24 @@ async def _run(plan: LocalRun, *, watch: Watch) -> RunReport:
         return _report(plan, identity, contract=contract, items=items, ledger=ledger, stopped=run.stopped)
 
 
-def contract_of(
-    pack: Pack, questions: Mapping[str, Question], *, answer_model: ModelSettings, judge_model: ModelSettings
-) -> EvaluationContract:
-    """The contract of a run outside any cycle: the pack is its own Smoke pack."""
-    part = PackPart(
+def contract_of(plan: LocalRun) -> EvaluationContract:
+    """What the run is scored under; the same as a cycle's where packs and models are."""
+    return build_contract(
+        full_pack=_part(plan.pack),
+        smoke_pack=_part(plan.smoke_pack or plan.pack),
+        answer_model=plan.answer_model,
+        judge_model=plan.judge_model,
+    )
+
+
+def _part(pack: Pack) -> PackPart:
+    return PackPart(
         hash=pack.hash,
         manifest=pack.manifest,
         answer_template=pack.answer_template,
         judge_template=pack.judge_template,
-        scorers=frozenset(question.scorer for question in questions.values()),
+        scorers=frozenset(question.scorer for question in pack.questions().values()),
     )
-    return build_contract(full_pack=part, smoke_pack=part, answer_model=answer_model, judge_model=judge_model)
 
 
 async def _drive(
@@ -188,7 +196,7 @@ def _report(
     paths = {True: plan.out / BUNDLE, False: plan.out / PUBLIC_BUNDLE}
     for sealed, path in paths.items():
         write_bundle(path, statement=statement, items=items, key=plan.key, sealed=sealed)
-    return RunReport(scores, ended, stopped, contract.offline, paths[True], paths[False])
+    return RunReport(scores, ended, stopped, contract.offline, contract.hash, paths[True], paths[False])
 
 
 def _weights(pack: Pack, items: list[BundleItem]) -> dict[str, float]:

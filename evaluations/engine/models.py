@@ -17,6 +17,7 @@ import openai
 from evaluations.engine.errors import Code, failure
 from evaluations.engine.types import ChatModel, Completion, Failure, ModelSettings
 
+OPENAI_URL = "https://api.openai.com/v1"
 OFFLINE_URL = "http://offline.invalid/v1"
 _CREDIT_WORDS = ("insufficient_quota", "billing", "credit", "balance", "payment")
 _FILTER_WORDS = ("content_filter", "content_policy", "content management policy", "safety")

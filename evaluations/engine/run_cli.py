@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.text import Text
 
 from benchmarks.packs.files import Pack, PackError, open_pack
-from evaluations.engine.arms import FullTextSearch, NoMemory, Oracle, oracle_evidence
 from evaluations.engine.bundle import BundleError, compare_bundles, verify_bundle
 from evaluations.engine.bundle.signing import local_key
 from evaluations.engine.check_cli import UsageError, build_endpoint
@@ -21,8 +20,9 @@ from evaluations.engine.client import HttpMemoryService
 from evaluations.engine.contract import Limits
 from evaluations.engine.folder import BUNDLE, FolderRefused, RunIdentity
 from evaluations.engine.journal import JournalDamaged
-from evaluations.engine.local_run import Connect, LocalRun, RunReport, run_locally
-from evaluations.engine.naming import user_id
+from evaluations.engine.local_arms import ARMS, connect_arm
+from evaluations.engine.local_run import Connect, LocalRun, RunReport, contract_of, run_locally
+from evaluations.engine.models import OPENAI_URL
 from evaluations.engine.offline import ANSWER_MODEL, JUDGE_MODEL
 from evaluations.engine.progress import RunProgress
 from evaluations.engine.run import RunSettings
@@ -30,13 +30,17 @@ from evaluations.engine.tables import comparison_table, score_table
 from evaluations.engine.types import AuthScheme, MemoryService, ModelSettings, Secret
 
 DONE, NOT_DONE, REFUSED = 0, 1, 2
-ARMS = ("none", "full-text", "oracle")
-OPENAI_URL = "https://api.openai.com/v1"
 
 
 def configure_run(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``run``; keys are never among them."""
-    parser.add_argument("--pack", required=True, metavar="DIR|ZIP|NAME")
+    parser.add_argument("--pack", required=True, metavar="DIR|ZIP|NAME", help="what is run")
+    parser.add_argument(
+        "--smoke-pack",
+        metavar="DIR|ZIP|NAME",
+        help="the Smoke pack that the contract names beside --pack, which seeds the intervals: give a cycle's to "
+        "get the hash and the figures that the platform gets; default: the pack itself",
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR")
     parser.add_argument("--add-url")
     parser.add_argument("--search-url")
@@ -93,6 +97,7 @@ def run_main(args: argparse.Namespace) -> int:
     console = Console(stderr=True)
     try:
         plan = _plan(args)
+        console.print(f"Contract {contract_of(plan).hash}", soft_wrap=True)
         report = asyncio.run(
             run_locally(plan, watch=lambda run, ledger: RunProgress(run, ledger, console=console))
         )
@@ -157,6 +162,7 @@ def _plan(args: argparse.Namespace) -> LocalRun:
         key=local_key(args.signing_key),
         settings=settings,
         smoke=args.smoke,
+        smoke_pack=open_pack(args.smoke_pack) if args.smoke_pack else None,
         resume=args.resume,
         control=args.arm is not None,
     )
@@ -166,7 +172,7 @@ def _target(args: argparse.Namespace, *, pack: Pack, limits: Limits) -> tuple[Co
     if args.arm is not None:
         if args.add_url or args.search_url:
             raise UsageError("--arm runs in this process: leave out --add-url and --search-url")
-        return _arm(args.arm, pack=pack, out=args.out), f"arm {args.arm}"
+        return connect_arm(args.arm, pack=pack, out=args.out), f"arm {args.arm}"
     if not args.add_url or not args.search_url:
         raise UsageError("--add-url and --search-url are needed, or --arm for a baseline")
     endpoint = build_endpoint(args)
@@ -175,24 +181,6 @@ def _target(args: argparse.Namespace, *, pack: Pack, limits: Limits) -> tuple[Co
         return HttpMemoryService(endpoint, track=pack.manifest.track.value, limits=limits)
 
     return connect, f"{args.add_url} {args.search_url}"
-
-
-def _arm(name: str, *, pack: Pack, out: Path) -> Connect:
-    def oracle(identity: RunIdentity) -> MemoryService:
-        evidence = oracle_evidence(
-            samples=pack.samples(),
-            questions=pack.questions().values(),
-            user_of=lambda sample: user_id(identity.key, sample),
-        )
-        return Oracle(evidence=evidence)
-
-    arms: dict[str, Connect] = {
-        "none": lambda _identity: NoMemory(),
-        # Kept in the run's folder, so that a resumed run finds what was added.
-        "full-text": lambda _identity: FullTextSearch(out / "arm.sqlite3"),
-        "oracle": oracle,
-    }
-    return arms[name]
 
 
 def _model(args: argparse.Namespace, role: str, *, limit: int) -> ModelSettings:
@@ -223,6 +211,7 @@ def _show(report: RunReport, *, plan: LocalRun) -> None:
         console.print(f"Stopped: {report.stopped}.")
     if report.outcome is None:
         console.print(f"Some asks are open. Go on with --resume --out {plan.out}")
+    console.print(f"Contract: {report.contract_hash}", soft_wrap=True)
     console.print(f"Bundle: {report.bundle} (sealed), {report.public_bundle} (public)", soft_wrap=True)
 
 

@@ -36,7 +36,7 @@ class Fault(StrEnum):
 
 class AuthScheme(StrEnum):
     BEARER = "bearer"
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105 - a scheme, no credential
     X_API_KEY = "x-api-key"
     NONE = "none"
 

@@ -175,14 +175,16 @@ def put_back(run: Run, attempts: Sequence[Attempt], *, token: str, now: datetime
     )
 
 
-def renew(*, token: str, units: Sequence[int]) -> int:
-    """Push the end of the claims that this driver really works on; one statement.
+def renew(*, token: str, units: Sequence[int]) -> frozenset[int]:
+    """Push the end of the claims that this driver really works on, and say which it still has.
 
     A claim whose turn got lost on the way back is not among ``units``, so it ends and is taken again.
     """
     ends = clock.now() + timedelta(seconds=settings.CLAIM_SECONDS)
     held = Unit.objects.filter(pk__in=units, status=CLAIMED, claim_token=token)
-    return held.update(claim_expires_at=ends)
+    if held.update(claim_expires_at=ends) == len(units):
+        return frozenset(units)
+    return frozenset(held.values_list("pk", flat=True))
 
 
 def model_calls_in_flight() -> int:

@@ -10,14 +10,15 @@ from aml.web import clock
 from aml.web.models import Heartbeat
 
 
-def beat(*, name: str, flying: int, smoke_only: bool = False) -> None:
+def beat(*, name: str, flying: int, smoke_only: bool = False, claiming: bool = True) -> None:
+    """``claiming`` is False for a driver that only waits for the calls it still holds."""
     now = clock.now()
     Heartbeat.objects.update_or_create(
         name=name,
         defaults={
             "kind": Heartbeat.Kind.DRIVER,
             "beat_at": now,
-            "detail": {"in_flight": flying, "smoke_only": smoke_only},
+            "detail": {"in_flight": flying, "smoke_only": smoke_only, "claiming": claiming},
         },
     )
 
@@ -27,10 +28,10 @@ def gone(*, name: str) -> None:
 
 
 def live_drivers(*, smoke_only: bool = False) -> int:
-    """Drivers of this kind heard of within a claim's length."""
+    """Drivers of this kind that claim, heard of within a claim's length."""
     since = clock.now() - timedelta(seconds=settings.CLAIM_SECONDS)
     live = Heartbeat.objects.filter(kind=Heartbeat.Kind.DRIVER, beat_at__gte=since)
-    return live.filter(detail__smoke_only=smoke_only).count()
+    return live.filter(detail__smoke_only=smoke_only, detail__claiming=True).count()
 
 
 def sweep() -> None:

@@ -63,6 +63,7 @@ def transition(run_id: int, to: str, *, why: Why, pause_reason: str = "", stood_
             add_event(run, kind="ignored", why=why, moved=("", to), at=now)
             return False
         before, run.status = str(run.status), to
+        _take_out_pause(run, now=now)
         _set_fields(run, why, now=now, pause_reason=pause_reason)
         run.save(update_fields=_MOVED)
         event = add_event(run, kind="status", why=why, moved=(before, to), at=now)
@@ -75,7 +76,19 @@ def transition(run_id: int, to: str, *, why: Why, pause_reason: str = "", stood_
 
 _MOVED = [
     "status", "pause_reason", "paused_at", "finished_at", "code", "fault", "sentence", "service_released_at",
+    "flow", "model_flow",
 ]  # fmt: skip
+
+
+def _take_out_pause(run: Run, *, now: datetime) -> None:
+    """While the organiser paused the run nobody called: that time is no part of anybody's outage."""
+    if run.pause_reason != states.PauseReason.OPERATOR or run.paused_at is None:
+        return
+    seconds = (now - run.paused_at).total_seconds()
+    for name in ("flow", "model_flow"):
+        state = getattr(run, name)
+        if state.get("failing_since") is not None:
+            setattr(run, name, {**state, "failing_since": state["failing_since"] + seconds})
 
 
 def _set_fields(run: Run, why: Why, *, now: datetime, pause_reason: str) -> None:

@@ -8,13 +8,14 @@ the next Search.
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import queue
 import sqlite3
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
@@ -143,8 +144,8 @@ class Store:
         with self._reading:
             index = self._index(user_id)
             ranked = index.search(terms, limit=top_k)
-            messages = _Messages(self._reader)
-            return [_hit(place.place, place.score, messages.at(place.place)) for place in ranked]
+            adds = _read_adds(self._reader, {hit.place.add for hit in ranked})
+        return [_hit(hit.place, hit.score, adds[hit.place.add][hit.place.position]) for hit in ranked]
 
     def _index(self, user_id: str) -> UserIndex:
         # Out of the cache while it grows: an index that failed half-way must not be met again.
@@ -227,21 +228,21 @@ def plain_text(content: Content) -> str:
     return "\n".join(part["text"] for part in content if part["type"] == "text")
 
 
-class _Messages:
-    """Messages by place, for one reply: each Add is read once."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._adds: dict[int, list[Message]] = {}
-
-    def at(self, place: Place) -> Message:
-        if place.add not in self._adds:
-            row = self._db.execute("SELECT messages FROM adds WHERE number = ?", (place.add,)).fetchone()
-            self._adds[place.add] = orjson.loads(row[0])
-        return self._adds[place.add][place.position]
+def _read_adds(db: sqlite3.Connection, numbers: Collection[int]) -> dict[int, list[Message]]:
+    """The messages of these Adds, each read once for a whole reply."""
+    rows = db.execute(
+        "SELECT number, messages FROM adds WHERE number IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(numbers)).decode(),),
+    )
+    return {number: orjson.loads(messages) for number, messages in rows}
 
 
 def _hit(place: Place, score: float, message: Message) -> Hit:
-    moment = event_time(message.get("timestamp"))
-    created_at = moment.isoformat(timespec="seconds").replace("+00:00", "Z") if moment else None
+    created_at = _iso(message.get("timestamp"))
     return Hit(f"m-{place.add}-{place.position}", message["content"], round(score, 6), created_at)
+
+
+@functools.lru_cache(maxsize=4096)  # the messages of a session often share a moment
+def _iso(timestamp: int | None) -> str | None:
+    moment = event_time(timestamp)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z") if moment else None

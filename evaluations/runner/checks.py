@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_noop
 
 from aml.web import clock
-from evaluations.engine.conformance import CheckSettings, Report, run_checks
+from evaluations.engine.conformance import CheckSettings, Progress, Report, run_checks
 from evaluations.engine.contract import Limits
 from evaluations.engine.types import Endpoint
 from evaluations.models import Check
@@ -20,6 +21,7 @@ from evaluations.runner.shells import endpoint_of
 
 log = logging.getLogger(__name__)
 LEASE = timedelta(minutes=3)
+NOTE_SECONDS = 0.5
 BROKEN = gettext_noop("The check broke on the platform's side. Nothing is held against you; start it again.")
 INCOMPLETE = gettext_noop("The check ran out of time: the service answered too slowly to finish it.")
 
@@ -72,27 +74,35 @@ def _claimed(check: Check, token: str) -> ClaimedCheck:
 
 async def execute(claimed: ClaimedCheck, *, db: Database) -> None:
     """Run the check and record its report; whatever breaks here is ours."""
-
-    async def progress(done: int, total: int) -> None:
-        await db(note_progress, claimed, done=done, total=total)
-
+    newest = [Progress(done=0, total=0, results=())]
+    noting = asyncio.create_task(_note(claimed, newest, db=db))
     try:
-        report = await _run(claimed, progress)
+        report = await _run(claimed, lambda progress: newest.append(progress))
     except Exception:
         log.exception("check %s broke", claimed.pk)
         await db(finish, claimed, report=None)
         return
+    finally:
+        noting.cancel()
     await db(finish, claimed, report=report)
 
 
-async def _run(claimed: ClaimedCheck, progress: Any) -> Report:
+async def _note(claimed: ClaimedCheck, newest: list[Progress], *, db: Database) -> None:
+    """Show how far it is, and keep the lease."""
+    while True:
+        await asyncio.sleep(NOTE_SECONDS)
+        del newest[:-1]
+        await db(note_progress, claimed, done=newest[0].done, total=newest[0].total)
+
+
+async def _run(claimed: ClaimedCheck, on_progress: Callable[[Progress], None]) -> Report:
     adds, searches = claimed.concurrency
     return await run_checks(
         endpoint=claimed.endpoint,
         track=claimed.track,
         limits=claimed.limits,
         namespace_secret=claimed.secret,
-        on_progress=progress,
+        on_progress=on_progress,
         settings=CheckSettings(concurrency_add=adds, concurrency_search=searches),
     )
 
@@ -117,9 +127,24 @@ def finish(claimed: ClaimedCheck, *, report: Report | None) -> None:
     _mine(claimed).update(**fields)
 
 
+def renew(*, token: str, keys: Sequence[int]) -> None:
+    """A probe of a slow service may take longer than the lease."""
+    running = Check.objects.filter(pk__in=keys, status=Check.Status.RUNNING, claim_token=token)
+    running.update(claim_expires_at=clock.now() + LEASE)
+
+
+def release(*, token: str) -> None:
+    """What a stopping driver could not end starts anew elsewhere, at once."""
+    _requeue(Check.objects.filter(status=Check.Status.RUNNING, claim_token=token))
+
+
 def expire() -> int:
     """Checks whose driver died go back into the queue."""
     late = Check.objects.filter(status=Check.Status.RUNNING).filter(
         Q(claim_expires_at__lt=clock.now()) | Q(claim_expires_at__isnull=True)
     )
-    return late.update(status=Check.Status.QUEUED, claim_token="", claim_expires_at=None, done=0)
+    return _requeue(late)
+
+
+def _requeue(checks: QuerySet[Check]) -> int:
+    return checks.update(status=Check.Status.QUEUED, claim_token="", claim_expires_at=None, done=0)

@@ -10,10 +10,9 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
@@ -22,10 +21,11 @@ from aml.lib.ids import public_id
 from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS
 from evaluations.records import claims, heartbeats
 from evaluations.runner import checks, finalise, reconcile, survey
+from evaluations.runner.holding import Held, Running
 from evaluations.runner.shells import Models, Shell, recipe
 from evaluations.runner.survey import Candidate
 from evaluations.runner.turns import Ask, Turn, turn
-from evaluations.runner.work import Done, Work
+from evaluations.runner.work import Work
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -36,26 +36,6 @@ BATCH = 8  # results that are flushed at once
 LINGER = 0.01  # seconds that a smaller batch waits for company
 RENEW = 10.0  # seconds between renewals of claims and the heartbeat
 DRAIN = 30.0  # seconds that calls get to end when the driver must stop
-
-
-@dataclass(slots=True)
-class Running:
-    """One run in this driver: works that wait for a place, calls in flight, results to record."""
-
-    shell: Shell
-    queues: dict[str, deque[Work]] = field(default_factory=dict)
-    flying: dict[str, int] = field(default_factory=dict)
-    caps: dict[str, int] = field(default_factory=dict)
-    done: list[Done] = field(default_factory=list)
-    unsent: list[Work] = field(default_factory=list)
-
-    def held(self, kinds: frozenset[str]) -> int:
-        waiting = sum(len(queue) for kind, queue in self.queues.items() if kind in kinds)
-        return waiting + sum(count for kind, count in self.flying.items() if kind in kinds)
-
-    @property
-    def idle(self) -> bool:
-        return not (self.done or self.unsent or any(self.flying.values()) or any(self.queues.values()))
 
 
 class Driver:
@@ -73,12 +53,14 @@ class Driver:
         self._smoke_only = smoke_only
         self._on_handover = on_handover
         self._runs: dict[int, Running] = {}
-        self._held: set[int] = set()  # units whose claims are renewed
+        self._held = Held()  # claims that are renewed
+        self._checks: set[int] = set()  # checks under way
         self._models = Models()
         self._tasks: set[asyncio.Task[None]] = set()
         self._database = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="chores")
         self._stopping = False
+        self._claiming = True
 
     def stop(self) -> None:
         """Claim nothing more, give calls their time, return what is left. Safe from a signal handler."""
@@ -86,12 +68,14 @@ class Driver:
 
     async def run(self) -> None:
         self._wake = asyncio.Event()
-        ends = asyncio.get_running_loop().time() + self._seconds if self._seconds is not None else None
+        ends = _now() + self._seconds if self._seconds is not None else None
         beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._chores())]
         try:
-            while not (self._stopping or (ends is not None and asyncio.get_running_loop().time() >= ends)):
+            while not (self._stopping or (ends is not None and _now() >= ends)):
                 await self._round(claiming=True)
                 await self._pause()
+            self._claiming = False
+            await self._say_alive()  # before the successor looks whether one is wanted
             await self._db(self._on_handover)
             await self._drain()
         finally:
@@ -100,18 +84,18 @@ class Driver:
             await self._close()
 
     async def _round(self, *, claiming: bool) -> None:
-        candidates = await self._survey() if claiming else []
+        mine = [run_id for run_id, running in self._runs.items() if running.done or running.unsent]
+        candidates = await self._survey(mine) if claiming else []
         share = self._share(candidates)
         by_id = {candidate.run_id: candidate for candidate in candidates}
-        mine = [run_id for run_id, running in self._runs.items() if running.done or running.unsent]
         for run_id in dict.fromkeys([*by_id, *mine]):
             await self._turn(run_id, by_id.get(run_id), share=share)
         if claiming:
             await self._take_check()
         await self._forget_idle(by_id)
 
-    async def _survey(self) -> list[Candidate]:
-        found = await self._db(survey.candidates, smoke_only=self._smoke_only)
+    async def _survey(self, mine: list[int]) -> list[Candidate]:
+        found = await self._db(survey.candidates, smoke_only=self._smoke_only, also=mine)
         return found or []
 
     def _share(self, candidates: list[Candidate]) -> int:
@@ -132,12 +116,13 @@ class Driver:
             service=self._room(running, SERVICE_KINDS, share, settings.DRIVER_BUDGET) if candidate else 0,
             models=self._model_room(running, candidate) if candidate else 0,
         )
+        since = _now()
         result = await self._db(turn, run_id, ask)
         if result is None:  # the database was away: record the same again
             running.done[:0], running.unsent[:0] = done, unsent
             return
-        self._held -= {item.work.unit.pk for item in done} | {work.unit.pk for work in unsent}
-        self._accept(running, result)
+        self._held.drop([*(item.work for item in done), *unsent])
+        self._accept(running, result, since=since)
         if result.all_final:
             await self._db(finalise.finish, run_id)
 
@@ -151,10 +136,10 @@ class Driver:
             candidate.model_room,
         )
 
-    def _accept(self, running: Running, result: Turn) -> None:
+    def _accept(self, running: Running, result: Turn, *, since: float) -> None:
         running.caps = result.caps
         for work in result.works:
-            self._held.add(work.unit.pk)
+            self._held.take(work, since=since)
             running.queues.setdefault(work.unit.kind, deque()).append(work)
         fresh = {work.unit.pk for work in result.works}
         for kind in result.held_back if result.active else frozenset(running.queues):
@@ -168,10 +153,17 @@ class Driver:
     def _fill(self, running: Running) -> None:
         for kind, queue in running.queues.items():
             while queue and running.flying.get(kind, 0) < running.caps.get(kind, 0):
+                work = queue.popleft()
+                if not self._held.certain(work, now=_now()):
+                    running.unsent.append(work)
+                    continue
                 running.flying[kind] = running.flying.get(kind, 0) + 1
-                task = asyncio.create_task(self._call(running, queue.popleft()))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._start(self._call(running, work))
+
+    def _start(self, job: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(job)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _call(self, running: Running, work: Work) -> None:
         try:
@@ -195,15 +187,21 @@ class Driver:
         if running is None:
             self._runs[run_id] = running = Running(shell=shell)
         else:
-            running.shell = shell  # calls in flight end on the old one
+            running.retired.append(running.shell)  # calls in flight end on the old one
+            running.shell = shell
         return running
 
     async def _take_check(self) -> None:
         claimed = await self._db(checks.claim, token=self.token)
         if claimed is not None:
-            task = asyncio.create_task(checks.execute(claimed, db=self._db))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._checks.add(claimed.pk)
+            self._start(self._check(claimed))
+
+    async def _check(self, claimed: checks.ClaimedCheck) -> None:
+        try:
+            await checks.execute(claimed, db=self._db)
+        finally:
+            self._checks.discard(claimed.pk)
 
     async def _pause(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -214,11 +212,19 @@ class Driver:
 
     async def _beat(self) -> None:
         while True:
-            await self._db(claims.renew, token=self.token, units=list(self._held))
-            await self._db(
-                heartbeats.beat, name=self.token, flying=len(self._held), smoke_only=self._smoke_only
-            )
+            asked, since = self._held.units, _now()
+            kept = await self._db(claims.renew, token=self.token, units=asked)
+            if kept is not None:
+                self._held.renewed(kept, asked=asked, since=since)
+            await self._db(checks.renew, token=self.token, keys=list(self._checks))
+            await self._say_alive()
             await asyncio.sleep(min(RENEW, settings.CLAIM_SECONDS / 3))
+
+    async def _say_alive(self) -> None:
+        await self._db(
+            heartbeats.beat, name=self.token, flying=len(self._held), smoke_only=self._smoke_only,
+            claiming=self._claiming,
+        )  # fmt: skip
 
     async def _chores(self) -> None:
         """Reconcile from here too: where every worker process drives, nobody else is left to do it."""
@@ -232,22 +238,27 @@ class Driver:
         for running in self._runs.values():
             running.unsent += [work for queue in running.queues.values() for work in queue]
             running.queues.clear()
-        limit = asyncio.get_running_loop().time() + (DRAIN if self._stopping else settings.CALL_SECONDS)
-        while self._tasks and asyncio.get_running_loop().time() < limit:
+        limit = _now() + (DRAIN if self._stopping else settings.CALL_SECONDS)
+        while self._tasks and _now() < limit:
             await self._round(claiming=False)
             await self._pause()
             if self._stopping:
-                limit = min(limit, asyncio.get_running_loop().time() + DRAIN)
+                limit = min(limit, _now() + DRAIN)
+        await self._cancel_calls()
+        await self._round(claiming=False)
+
+    async def _cancel_calls(self) -> None:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._round(claiming=False)
 
     async def _close(self) -> None:
+        await self._cancel_calls()
         await self._db(claims.release, token=self.token)
+        await self._db(checks.release, token=self.token)
         await self._db(heartbeats.gone, name=self.token)
         for running in self._runs.values():
-            await running.shell.aclose()
+            await running.aclose()
         await self._models.aclose()
         await asyncio.get_running_loop().run_in_executor(self._database, _disconnect)
         self._database.shutdown()
@@ -255,7 +266,7 @@ class Driver:
 
     async def _forget_idle(self, candidates: dict[int, Candidate]) -> None:
         for run_id in [key for key, running in self._runs.items() if running.idle and key not in candidates]:
-            await self._runs.pop(run_id).shell.aclose()
+            await self._runs.pop(run_id).aclose()
 
     async def _db(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """``function`` in the ledger's thread; None where the database or the function failed.
@@ -272,6 +283,10 @@ class Driver:
             log.exception("the ledger's thread failed")
         await asyncio.sleep(1.0)
         return None
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _disconnect() -> None:

@@ -58,7 +58,10 @@ def finish(run_id: int) -> bool:
         if run.is_final or _open(run):
             return False
         _write_score(run, figures, measures)
-        return transition(run_id, _STATUS[ended], why=_why(ended, scores))
+        moved = transition(run_id, _STATUS[ended], why=_why(ended, scores))
+        if not moved:  # never a score without its end
+            transaction.set_rollback(True)
+    return moved
 
 
 _STATUS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -16,7 +16,7 @@ from evaluations import signals, states
 from evaluations.engine import flow
 from evaluations.engine.types import Fault
 from evaluations.models import Run, Unit
-from evaluations.models.ledger import MODEL_KINDS, KindChoice
+from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS, KindChoice
 from evaluations.records import claims, heartbeats, pace, planning
 from evaluations.records.completion import Applied
 from evaluations.records.flows import limits_of, service_flow
@@ -39,7 +39,7 @@ DEADLINE = gettext_noop(
 def reconcile() -> dict[str, int]:
     """One pass; returns what it did, for the log and the command."""
     did = {
-        "planned": sum(_guarded(planning.plan, pk) for pk in _unplanned()),
+        "planned": plan_new(),
         "returned": claims.expire() + checks.expire(),
         "moved": sum(_guarded(_review, pk) for pk in Run.objects.active().values_list("pk", flat=True)),
         "finished": sum(_guarded(finalise.finish, pk) for pk in _complete()),
@@ -48,6 +48,10 @@ def reconcile() -> dict[str, int]:
     heartbeats.sweep()
     signals.reconciled.send_robust(None)
     return did
+
+
+def plan_new() -> int:
+    return sum(_guarded(planning.plan, pk) for pk in _unplanned())
 
 
 def _guarded(step: Any, run_id: int) -> int:
@@ -100,16 +104,26 @@ def _review(run_id: int) -> bool:
     return after != before
 
 
-def _end_of_outage(run: Run, *, now: Any) -> bool:
+def _end_of_outage(run: Run, *, now: datetime) -> bool:
     """An outage of the participant's service ends a run after the cycle's time; nobody else's ever does."""
     if run.pause_reason != states.PauseReason.ENDPOINT:
         return False
     limits = limits_of(run).model_copy(update={"outage_end": run.cycle.outage_end_hours * 3600.0})
-    if not flow.outage_over(service_flow(run, limits=limits), now=now.timestamp(), limits=limits):
+    state = service_flow(run, limits=limits)
+    if not flow.outage_over(state, now=now.timestamp(), limits=limits):
+        return False
+    if not _tried_since(run, (state.failing_since or 0.0) + limits.outage_end, now=now):
         return False
     code = _latest_code(run)
     why = Why(actor=PLATFORM, sentence=OUTAGE_OVER, code=code, fault=Fault.PARTICIPANT)
     return transition(run.pk, states.RunStatus.FAILED, why=why)
+
+
+def _tried_since(run: Run, moment: float, *, now: datetime) -> bool:
+    """Whether a call begun after ``moment`` failed: time in which nobody called is no outage of the service."""
+    since = datetime.fromtimestamp(moment, tz=now.tzinfo)
+    tried = run.attempts.filter(kind__in=SERVICE_KINDS, fault=Fault.PARTICIPANT, started_at__gte=since)
+    return tried.exists()
 
 
 def _latest_code(run: Run) -> str:
@@ -117,7 +131,7 @@ def _latest_code(run: Run) -> str:
     return newest or "CONNECT_REFUSED"
 
 
-def _watch_start(run: Run, *, now: Any) -> None:
+def _watch_start(run: Run, *, now: datetime) -> None:
     """The 48-hour clock: alarm before the deadline, and an incident of ours when it is missed."""
     if run.is_smoke or run.first_add_at is not None or run.is_final:
         return

@@ -10,14 +10,13 @@ from django.conf import settings
 
 from evaluations.engine.client import HttpMemoryService
 from evaluations.engine.contract import user_agent
-from evaluations.engine.errors import Code, failure
-from evaluations.engine.models import build_model
+from evaluations.engine.models import OPENAI_URL, build_model
 from evaluations.engine.steps import UnitExecutor
 from evaluations.engine.types import AuthScheme, ChatModel, Endpoint, ModelSettings, Secret
 from evaluations.models import EvaluationContract, Run
 from evaluations.models.ledger import KindChoice
 from evaluations.records.flows import limits_of
-from evaluations.runner.work import Done, Work
+from evaluations.runner.work import Done, Work, broken
 from registration.crypto import reveal_memory_key
 from registration.models import Version
 
@@ -65,9 +64,10 @@ def endpoint_of(version: Version, *, frozen: dict[str, str]) -> Endpoint:
 def model_settings(contract: EvaluationContract, *, role: str) -> ModelSettings:
     """Name and parameters from the contract, address and key from the environment."""
     chosen = contract.answer_model if role == "answer" else contract.judge_model
+    offline = ModelSettings(name=chosen["name"]).offline
     return ModelSettings(
         name=chosen["name"],
-        base_url=settings.OPENAI_BASE_URL or None,
+        base_url=settings.OPENAI_BASE_URL or (None if offline else OPENAI_URL),
         api_key=Secret(settings.OPENAI_API_KEY) if settings.OPENAI_API_KEY else None,
         max_output_tokens=chosen["max_output_tokens"],
         temperature=chosen["temperature"],
@@ -101,12 +101,13 @@ class Shell:
 
     async def execute(self, work: Work) -> Done:
         """Never raises: what breaks around a call is ours, and the call is made again."""
+        if work.unreadable:
+            return Done(work, fault=broken())
         try:
             return await self._execute(work)
         except Exception as error:
             log.error("unit %s broke: %s", work.unit.pk, type(error).__name__, exc_info=settings.DEBUG)
-            sentence = "Something broke on the platform's side. The call is made again by itself."
-            return Done(work, fault=failure(Code.PLATFORM_ERROR, sentence=sentence, retryable=True))
+            return Done(work, fault=broken())
 
     async def _execute(self, work: Work) -> Done:
         kind, question = work.unit.kind, work.question

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,8 +23,11 @@ class Candidate:
     model_room: int
 
 
-def candidates(*, smoke_only: bool = False) -> list[Candidate]:
+def candidates(*, smoke_only: bool = False, also: Sequence[int] = ()) -> list[Candidate]:
     """Planned runs with a unit that is due; all with a pending unit where a breaker is open, for its probes.
+
+    ``also`` are runs whose results the driver is about to record: they open what comes next, which then
+    starts in the same turn instead of after the next look.
 
     Smoke before Full, then whose participant has least in flight, then by start deadline.
     """
@@ -32,15 +36,16 @@ def candidates(*, smoke_only: bool = False) -> list[Candidate]:
     room = max(0, settings.MODEL_BUDGET - claims.model_calls_in_flight())
     return [
         Candidate(run_id=run_id, key_set_at=key_set_at, model_room=room)
-        for run_id, key_set_at in _rows(smoke_only)
+        for run_id, key_set_at in _rows(smoke_only, also)
     ]
 
 
-def _rows(smoke_only: bool) -> list[tuple[int, datetime | None]]:
+def _rows(smoke_only: bool, also: Sequence[int]) -> list[tuple[int, datetime | None]]:
     ready = Unit.objects.filter(run=OuterRef("pk"), status=states.UnitStatus.READY)
     due = Exists(ready.filter(next_attempt_at__lte=clock.now()))
     probing = ~Q(flow__breaker=None) | ~Q(model_flow__breaker=None)
-    runs = Run.objects.runnable().filter(planned_at__isnull=False).filter(due | (probing & Exists(ready)))
+    runs = Run.objects.runnable().filter(planned_at__isnull=False)
+    runs = runs.filter(due | (probing & Exists(ready)) | Q(pk__in=also))
     if smoke_only:
         runs = runs.smokes()
     claimed = Count("units", filter=Q(units__status=states.UnitStatus.CLAIMED))

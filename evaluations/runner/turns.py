@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from aml.web import clock
 from evaluations import states
 from evaluations.engine import flow
 from evaluations.models import Attempt, Run, Unit
-from evaluations.models.ledger import KindChoice
+from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS, KindChoice
 from evaluations.records import claims, completion
 from evaluations.records.flows import limits_of, model_flow, service_flow
 from evaluations.records.transitions import PLATFORM, Why, lock, transition
 from evaluations.runner import recording
-from evaluations.runner.work import Done, Work, load
+from evaluations.runner.work import Done, Work, broken, load
+
+log = logging.getLogger(__name__)
 
 STARTED = gettext_noop("Started: the first call is on its way to the memory service.")
 RESUMED = gettext_noop("Going on: a call succeeded again.")
@@ -55,6 +58,34 @@ class Turn:
 
 
 def turn(run_id: int, ask: Ask) -> Turn:
+    """Record, then claim. A result that can't be recorded ends as our fault and holds up no other."""
+    try:
+        return _turn(run_id, ask)
+    except (OperationalError, InterfaceError, OSError):
+        raise  # the database or the disk is away: the same again, later
+    except Exception:
+        if not ask.done:
+            raise
+        log.exception("a batch of run %s can't be recorded; trying its results one by one", run_id)
+    alone = [
+        _record_alone(run_id, replace(ask, done=[done], unsent=(), service=0, models=0)) for done in ask.done
+    ]
+    last = _turn(run_id, replace(ask, done=()))
+    return replace(last, all_final=last.all_final or any(alone))
+
+
+def _record_alone(run_id: int, ask: Ask) -> bool:
+    """Whether the run's units are all final now."""
+    try:
+        return _turn(run_id, ask).all_final
+    except (OperationalError, InterfaceError, OSError):
+        raise
+    except Exception:
+        log.exception("a result of run %s can't be recorded; the call is made again", run_id)
+    return _turn(run_id, replace(ask, done=[Done(done.work, fault=broken()) for done in ask.done])).all_final
+
+
+def _turn(run_id: int, ask: Ask) -> Turn:
     finished = recording.record(ask.done, whole=ask.whole_exchanges) if ask.done else []
     with transaction.atomic():
         run = lock(run_id)
@@ -94,13 +125,13 @@ def _held_back(claimed: claims.Claim) -> frozenset[str]:
     return frozenset(kinds)
 
 
-def _open_units(run: Run) -> Any:
-    return Unit.objects.filter(run=run).exclude(status__in=states.UNIT_FINAL)
+def _open_units(run: Run, kinds: Iterable[str] = KindChoice) -> QuerySet[Unit]:
+    return Unit.objects.filter(run=run, kind__in=kinds).exclude(status__in=states.UNIT_FINAL)
 
 
 def move_status(run: Run, applied: completion.Applied, *, started: bool, now: datetime) -> None:
     """Start, pause and resume as the flow says. The caller holds the lock and ends its use of ``run`` here."""
-    if run.status == states.RunStatus.QUEUED and started:
+    if run.status == states.RunStatus.QUEUED and (started or applied.recorded):
         transition(run.pk, states.RunStatus.RUNNING, why=Why(actor=PLATFORM, sentence=STARTED))
         return
     reason = outage_of(run, now=now)
@@ -116,15 +147,18 @@ def move_status(run: Run, applied: completion.Applied, *, started: bool, now: da
 def _recovered(run: Run, applied: completion.Applied, reason: str) -> bool:
     if run.status != states.RunStatus.PAUSED or reason:
         return False
-    back = {states.PauseReason.ENDPOINT: applied.service_ok, states.PauseReason.PROVIDER: applied.models_ok}
-    return back.get(states.PauseReason(run.pause_reason), False)
+    if run.pause_reason == states.PauseReason.ENDPOINT:
+        return True  # a success ended the outage, perhaps while the provider was away
+    # A provider's pause without an outage waits for verdicts: only a verdict ends it.
+    return run.pause_reason == states.PauseReason.PROVIDER and applied.models_ok
 
 
 def outage_of(run: Run, *, now: datetime) -> str:
-    """The pause reason that the run's flow calls for, or ""."""
-    limits = limits_of(run)
-    if flow.outage(service_flow(run, limits=limits), now=now.timestamp(), limits=limits):
+    """The pause reason that the run's flow calls for, or "". Nobody is away of whom nothing is wanted."""
+    limits, at = limits_of(run), now.timestamp()
+    service, models = service_flow(run, limits=limits), model_flow(run, limits=limits)
+    if flow.outage(service, now=at, limits=limits) and _open_units(run, SERVICE_KINDS).exists():
         return states.PauseReason.ENDPOINT
-    if flow.outage(model_flow(run, limits=limits), now=now.timestamp(), limits=limits):
+    if flow.outage(models, now=at, limits=limits) and _open_units(run, MODEL_KINDS).exists():
         return states.PauseReason.PROVIDER
     return ""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from aml.web import bodies
 from benchmarks.models import PackEvent, read_questions
-from benchmarks.types import Add, Ask, Question
+from benchmarks.types import Add, Question
 from evaluations.engine.answering import AnswerOutcome
+from evaluations.engine.errors import Code, failure
 from evaluations.engine.judging import JudgeOutcome
 from evaluations.engine.steps import gold_of
 from evaluations.engine.types import Exchange, Failure, MemoryItem
 from evaluations.models import Attempt, Result, Run, Unit
 from evaluations.models.ledger import KindChoice
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Work:
     gold: Any = None
     items: tuple[MemoryItem, ...] = ()
     answer: str = ""
+    unreadable: bool = False  # its payload is missing or damaged: our fault, and no other unit's trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,11 @@ class Done:
     fault: Failure | None = None  # ours: something broke around the call
 
 
+def broken() -> Failure:
+    sentence = "Something broke on the platform's side. The call is made again by itself."
+    return failure(Code.PLATFORM_ERROR, sentence=sentence, retryable=True)
+
+
 def load(run: Run, taken: Iterable[tuple[Unit, Attempt]]) -> list[Work]:
     """Payloads of claimed units, with one query a table."""
     pairs = list(taken)
@@ -53,22 +64,43 @@ def load(run: Run, taken: Iterable[tuple[Unit, Attempt]]) -> list[Work]:
     questions = read_questions(run.pack_id, (unit.question for unit in units if unit.question))
     searches = _results(run, units, of=KindChoice.ANSWER, wanted=KindChoice.SEARCH)
     answers = _results(run, units, of=KindChoice.JUDGE, wanted=KindChoice.ANSWER)
-    works = []
-    for unit, attempt in pairs:
-        event = events[unit.event_id]
-        read = event.read()
+    return [
+        _work(
+            unit, attempt, event=events.get(unit.event_id), question=questions.get(unit.question),
+            search=searches.get(unit.ask), answer=answers.get(unit.ask),
+        )
+        for unit, attempt in pairs
+    ]  # fmt: skip
+
+
+def _work(
+    unit: Unit,
+    attempt: Attempt,
+    *,
+    event: PackEvent | None,
+    question: Question | None,
+    search: Result | None,
+    answer: Result | None,
+) -> Work:
+    position = event.position if event else 0
+    try:
+        read = _present(event).read()
         if read.add is not None:
-            works.append(Work(unit, attempt, unit.lane.sample, event.position, add=read.add))
-            continue
-        question = questions[unit.question]
-        works.append(
-            Work(
-                unit, attempt, unit.lane.sample, event.position, question=question,
-                gold=gold_of(_ask(read.ask), question), items=_items(searches.get(unit.ask)),
-                answer=_answer(answers.get(unit.ask)),
-            )
+            return Work(unit, attempt, unit.lane.sample, position, add=read.add)
+        question = _present(question)
+        return Work(
+            unit, attempt, unit.lane.sample, position, question=question, items=_items(search),
+            gold=gold_of(_present(read.ask), question), answer=_answer(answer),
         )  # fmt: skip
-    return works
+    except (LookupError, ValueError, TypeError):
+        log.exception("the payload of unit %s can't be read", unit.pk)
+        return Work(unit, attempt, unit.lane.sample, position, unreadable=True)
+
+
+def _present(value: T | None) -> T:
+    if value is None:
+        raise LookupError("the pack has no such row")
+    return value
 
 
 def _events(units: list[Unit]) -> Iterable[PackEvent]:
@@ -80,12 +112,6 @@ def _results(run: Run, units: list[Unit], *, of: str, wanted: str) -> dict[str, 
     if not asks:
         return {}
     return {result.ask: result for result in Result.objects.filter(run=run, kind=wanted, ask__in=asks)}
-
-
-def _ask(ask: Ask | None) -> Ask:
-    if ask is None:
-        raise ValueError("an ask's event holds no ask")
-    return ask
 
 
 def _items(result: Result | None) -> tuple[MemoryItem, ...]:

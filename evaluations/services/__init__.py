@@ -1,6 +1,6 @@
 """What a person asks for of an evaluation. Each service guards, changes in one transaction, and records."""
 
-from evaluations.services.bundles import bundle_of, is_unofficial
+from evaluations.services.bundles import bundle_of, is_unofficial, platform_key_id
 from evaluations.services.cancelling import (
     CancelCost,
     cancel_cost,
@@ -17,6 +17,7 @@ from evaluations.services.quotas import QuotaView, grant, quota_view, what_if
 from evaluations.services.results import Results, results
 from evaluations.services.starting import Order, start_run
 from evaluations.services.traces import Trace, failing_exchanges
+from evaluations.services.tracks import save_track
 
 __all__ = [
     "CancelCost",
@@ -36,11 +37,13 @@ __all__ = [
     "may_check",
     "may_start",
     "pause_run",
+    "platform_key_id",
     "progress",
     "quota_view",
     "request_check",
     "results",
     "resume_run",
+    "save_track",
     "start_run",
     "what_if",
 ]

@@ -21,21 +21,24 @@ from benchmarks.packs.files import Pack
 from benchmarks.services import export_pack
 from evaluations import signals
 from evaluations.engine.aggregate import Cell, aggregate_clusters, cells_of
-from evaluations.engine.arms import FullTextSearch, NoMemory, Oracle, oracle_evidence
 from evaluations.engine.bundle.content import BundleItem, split_lines
 from evaluations.engine.bundle.files import ITEMS, read_files
-from evaluations.engine.folder import RunIdentity
 from evaluations.engine.ledger import Ledger
-from evaluations.engine.local_run import Connect, LocalRun, RunReport, run_locally
-from evaluations.engine.naming import user_id
+from evaluations.engine.local_arms import connect_arm
+from evaluations.engine.local_run import LocalRun, RunReport, run_locally
 from evaluations.engine.run import PackRun, RunSettings
-from evaluations.engine.types import Aggregate, MemoryService
+from evaluations.engine.types import Aggregate
 from evaluations.models import Baseline, EvaluationContract
 from evaluations.runner.shells import model_settings
 
 #: Words for a person, done and total.
 Report = Callable[[str, int, int], None]
 
+_ENGINE_NAMES = {
+    Baseline.Arm.NO_MEMORY: "none",
+    Baseline.Arm.FULL_TEXT: "full-text",
+    Baseline.Arm.ORACLE: "oracle",
+}
 DEFAULT_ARMS: tuple[str, ...] = tuple(Baseline.Arm.values)
 REPORT_SECONDS = 0.5
 
@@ -48,12 +51,16 @@ def run_baselines(
     An arm that was measured before is measured again. Raises Refusal where an arm can't settle every ask,
     such as when the model provider is away; arms before it are kept.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        pack = export_pack(contract.full_pack, Path(scratch) / "pack")
-        measured = [
-            _measure(contract, arm=Baseline.Arm(arm), pack=pack, out=Path(scratch) / arm, report=report)
-            for arm in arms
-        ]
+    measured: list[Baseline] = []
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            pack = export_pack(contract.full_pack, Path(scratch) / "pack")
+            for arm in arms:
+                out = Path(scratch) / arm
+                measured.append(_measure(contract, arm=Baseline.Arm(arm), pack=pack, out=out, report=report))
+    finally:
+        if measured:
+            signals.baselines_measured.send_robust(Baseline, contract_id=contract.pk)
     return measured
 
 
@@ -117,7 +124,7 @@ def _measure(
 def _plan(contract: EvaluationContract, *, arm: Baseline.Arm, pack: Pack, out: Path) -> LocalRun:
     return LocalRun(
         pack=pack,
-        connect=_connect(arm, pack=pack),
+        connect=connect_arm(_ENGINE_NAMES[arm], pack=pack, out=out),
         target=f"arm {arm}",
         answer_model=model_settings(contract, role="answer"),
         judge_model=model_settings(contract, role="judge"),
@@ -126,23 +133,6 @@ def _plan(contract: EvaluationContract, *, arm: Baseline.Arm, pack: Pack, out: P
         settings=RunSettings(concurrency_models=settings.MODEL_BUDGET),
         control=True,
     )
-
-
-def _connect(arm: Baseline.Arm, *, pack: Pack) -> Connect:
-    def oracle(identity: RunIdentity) -> MemoryService:
-        evidence = oracle_evidence(
-            samples=pack.samples(),
-            questions=pack.questions().values(),
-            user_of=lambda sample: user_id(identity.key, sample),
-        )
-        return Oracle(evidence=evidence)
-
-    arms: dict[Baseline.Arm, Connect] = {
-        Baseline.Arm.NO_MEMORY: lambda _identity: NoMemory(),
-        Baseline.Arm.FULL_TEXT: lambda _identity: FullTextSearch(),
-        Baseline.Arm.ORACLE: oracle,
-    }
-    return arms[arm]
 
 
 def _cells(ended: RunReport) -> list[Cell]:
@@ -181,7 +171,4 @@ def _store(
             "baseline.measured", subject=f"contract:{contract.hash[:16]}", public=True, arm=str(arm),
             overall=figures.overall.mean, hash=contract.hash,
         )  # fmt: skip
-        transaction.on_commit(
-            lambda: signals.baselines_measured.send(Baseline, contract_id=contract.pk), robust=True
-        )
     return baseline

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from aml.lib.canonical import canonical_hash, sha256_hex
 from aml.web.errors import Refusal
 from evaluations.engine.bundle import BundleItem, StatementData, write_bundle
+from evaluations.engine.bundle.signing import key_id
 from evaluations.engine.naming import sample_salt
 from evaluations.engine.types import AskScore
 from evaluations.models import Result, Run, RunScore
@@ -32,17 +33,25 @@ def bundle_of(run: Run, *, sealed: bool = False) -> bytes:
             hint=_("A bundle is made once a run has finished with a score."),
         )
     scores = ask_scores(run)
-    key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(settings.SIGNING_KEY))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "bundle.zip"
         write_bundle(
             target,
             statement=_statement(run, scores),
             items=_items(run, scores, salts=_salts(run)),
-            key=key,
+            key=_signing_key(),
             sealed=sealed,
         )
         return target.read_bytes()
+
+
+def platform_key_id() -> str:
+    """What ``verify --trusted-key`` is told: the id of the key that signs this platform's bundles."""
+    return key_id(_signing_key().public_key().public_bytes_raw())
+
+
+def _signing_key() -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(settings.SIGNING_KEY))
 
 
 def is_unofficial(run: Run) -> bool:

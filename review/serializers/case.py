@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from aml.web import formats
@@ -22,6 +22,22 @@ VERSION_FIELDS = (
     "contact", "maintenance_contact", "add_url", "search_url", "health_url", "status_url", "auth_scheme",
 )  # fmt: skip
 
+ANSWER = "current"
+STATES = {"approve": "approved", "reject": "rejected", "needs_material": "needs_material"}
+
+WORDS = {
+    "approve": gettext_lazy("Approved"),
+    "reject": gettext_lazy("Rejected"),
+    "needs_material": gettext_lazy("Asked for material"),
+}
+ROLES = {
+    "platform": gettext_lazy("platform"),
+    "participant": gettext_lazy("participant"),
+    "organiser": gettext_lazy("organiser"),
+    "reviewer": gettext_lazy("reviewer"),
+}
+PERCENTILES = ("p50", "p95", "p99")
+
 #: A finding's place on the page.
 GATE = ("materials", "statements", "check_before", "smoke_before", "endpoint")
 
@@ -30,7 +46,8 @@ def evidence(case: Case) -> dict[str, Any]:
     run = case.run
     lines = finding_lines(case)
     return {
-        "findings": lines,
+        "findings": [line for line in lines if line["badge"] != "pass"],
+        "holding": [line for line in lines if line["badge"] == "pass" and line["kind"] not in GATE],
         "gate": [line for line in lines if line["kind"] in GATE],
         "materials": _materials(run.version, division=run.registration.division),
         "version_facts": _facts(run.version, VERSION_FIELDS),
@@ -77,7 +94,16 @@ def _at_once(chosen: dict[str, Any]) -> dict[str, Any]:
 def _latencies(run: Run) -> list[dict[str, Any]]:
     measures = run.score.measures
     titles = {"add": "Add", "search": "Search"}
-    return [{"title": title, **measures[name]} for name, title in titles.items() if measures.get(name)]
+    return [
+        {"title": title, "n": measures[name]["n"], "values": _milliseconds(measures[name])}
+        for name, title in titles.items()
+        if measures.get(name)
+    ]
+
+
+def _milliseconds(measured: dict[str, float | None]) -> list[float | None]:
+    values = [measured.get(name) for name in PERCENTILES]
+    return [None if value is None else value * 1000 for value in values]
 
 
 def _capabilities(run: Run) -> list[dict[str, Any]]:
@@ -95,10 +121,9 @@ def _timeline(run: Run) -> list[dict[str, Any]]:
     return [
         {
             "at": event.at,
-            "title": event.status_to or event.data.get("to") or event.kind,
+            "title": _(event.sentence) if event.sentence else event.kind,
             "state": event.status_to or event.data.get("to") or "current",
-            "text": _(event.sentence) if event.sentence else "",
-            "who": event.actor,
+            "who": ROLES.get(event.actor, event.actor),
         }
         for event in run.events.order_by("number")
     ]
@@ -108,7 +133,7 @@ def history(case: Case) -> list[dict[str, Any]]:
     """Decisions and answers in their order."""
     words = [
         {
-            "at": one.at, "round": one.round, "title": one.get_verdict_display(), "text": one.reason,
+            "at": one.at, "round": one.round, "title": WORDS[one.verdict], "text": one.reason,
             "who": str(one.reviewer), "state": STATES[one.verdict],
         }
         for one in case.decisions.select_related("reviewer")
@@ -127,7 +152,3 @@ def asked_and_answered(case: Case) -> list[dict[str, Any]]:
     """For the participant: what was asked and answered; reviewers stay nameless."""
     lines = [line for line in history(case) if line["state"] in (STATES["needs_material"], ANSWER)]
     return [{**line, "who": _("Reviewer") if line["state"] != ANSWER else line["who"]} for line in lines]
-
-
-ANSWER = "current"
-STATES = {"approve": "approved", "reject": "rejected", "needs_material": "needs_material"}

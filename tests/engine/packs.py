@@ -12,7 +12,7 @@ from benchmarks.types import Counts, Dataset, Manifest, ModelUse, Sample, Visibi
 from tests.engine.samples import questions
 
 
-def small_pack(folder: Path, *samples: Sample) -> Path:
+def small_pack(folder: Path, *samples: Sample, scorer: str = "token_f1") -> Path:
     manifest = Manifest(
         id="small",
         version="1.0.0",
@@ -30,7 +30,7 @@ def small_pack(folder: Path, *samples: Sample) -> Path:
         counts=Counts(samples=0, adds=0, asks=0, questions=0),
         files={},
     )
-    asked = questions(*samples, scorer="token_f1").values()
+    asked = questions(*samples, scorer=scorer).values()
     cases = [Case(one, [q for q in asked if q.sample == one.id]) for one in samples]
     write_pack(folder, manifest=manifest, cases=cases, prompts=default_prompts(), readme="Small.")
     return folder

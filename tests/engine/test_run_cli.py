@@ -198,6 +198,31 @@ def test_no_memory_is_below_full_text_search_and_the_oracle_verifies(pack: Path,
     assert "a control arm, not a system" in read_statement(tmp_path / "none" / "bundle")["notes"]
 
 
+def test_a_resumed_oracle_knows_what_it_was_given_before(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    tiny = Path("textual-tiny")
+    for out in (whole, cut):
+        assert main(arguments(tiny, out, "--arm", "oracle")) == 0
+    lines = (cut / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    adds = [number for number, line in enumerate(lines) if b'"kind":"add"' in line]
+    (cut / "journal.jsonl").write_bytes(b"".join(lines[: adds[len(adds) // 2]]))
+    assert main(arguments(tiny, cut, "--arm", "oracle", "--resume")) == 0
+    assert scores(cut) == scores(whole)
+
+
+def test_the_contract_names_the_smoke_pack_and_the_run_prints_its_hash(
+    pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone, paired = tmp_path / "alone", tmp_path / "paired"
+    assert main(arguments(pack, alone, "--arm", "none")) == 0
+    assert main(arguments(pack, paired, "--arm", "none", "--smoke-pack", "textual-tiny")) == 0
+    contracts = [read_statement(out / "bundle")["contract"] for out in (alone, paired)]
+    assert contracts[0]["spec"]["packs"]["smoke"]["id"] == "small"
+    assert contracts[1]["spec"]["packs"]["smoke"]["id"] == "textual-tiny"
+    assert contracts[0]["hash"] != contracts[1]["hash"]
+    assert contracts[1]["hash"] in capsys.readouterr().out
+
+
 def test_a_smoke_run_takes_two_samples_and_says_so(pack: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main(arguments(pack, out, "--arm", "full-text", "--smoke")) == 0

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-from review.services import decide
+from review.services.checklist import IDS as CHECKLIST
+from review.services.deciding import decide
 
 from aml.pages.demo.processes import DemoFailed, Processes
 from aml.pages.demo.seed import Ground
@@ -90,7 +91,7 @@ class Walk:
             "documentation": "manage.py reference_memory --help",
             "models_and_dependencies": "none",
             "contact": self.ground.participant.email,
-            "public_fields": ["repository"],
+            "public_fields": ["organisation", "documentation", "models_and_dependencies"],
             "repository": REPOSITORY,
             "commit": "0" * 40,
             "original_authors": "The AML authors",
@@ -134,14 +135,14 @@ class Walk:
         for number, reviewer in enumerate(self.ground.reviewers, start=1):
             decide(
                 case=case, reviewer=reviewer, verdict=Decision.Verdict.APPROVE,
-                reason="Materials complete, counts add up, no finding against publication.",
+                reason="Materials complete, counts add up, no finding against publication.", checklist=CHECKLIST,
             )  # fmt: skip
             self.report("Review", number, 2)
 
     def _row(self, api: httpx2.Client, entry: Entry) -> dict[str, Any]:
         def rows() -> list[dict[str, Any]]:
             board = _sent(api.get(f"boards/{TRACK}/{Division.OPEN_SOURCE}"))
-            return [row for row in board["rows"] if row["slug"] == entry.slug]
+            return [flat_row(row, board) for row in board["rows"] if row["slug"] == entry.slug]
 
         found = self._until(rows, "Published", ended=bool, progress=lambda rows: (len(rows), 1))
         return dict(found[0])
@@ -159,6 +160,13 @@ class Walk:
                 return state
             time.sleep(POLL_SECONDS)
         raise DemoFailed(f"{words} did not end within {PATIENCE / 60:.0f} minutes")
+
+
+def flat_row(row: dict[str, Any], board: dict[str, Any]) -> dict[str, Any]:
+    """A row of a board's JSON as one flat object; its names are fixed (interfaces.md)."""
+    own = {name: row[name] for name in ("system", "overall", "ci_low", "ci_high", "scored", "rank")}
+    shared = {name: board[name] for name in ("track", "division", "contract_hash", "offline")}
+    return {**own, **shared, "questions": row["asks"]}
 
 
 def _sent(reply: httpx2.Response) -> dict[str, Any]:

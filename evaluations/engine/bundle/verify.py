@@ -122,11 +122,13 @@ def _check_signature(
     elif trusted is not None:
         checks.check(
             signature.key_id in trusted,
-            text="the key is a platform's that you trust",
+            text="signed by a platform key that you trust",
             wrong=f"the key {signature.key_id} is none that you trust",
         )
     else:
-        checks.note(f"compare the key with the platform's: {signature.key_id}")
+        checks.note(
+            f"says that it is signed by a platform key; compare with the platform's: {signature.key_id}"
+        )
     if statement["offline"]:
         checks.note("offline models: deterministic stand-ins, not a language model")
     if statement["unofficial"]:

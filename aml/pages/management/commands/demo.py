@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
+from aml.web.errors import Refusal
 from evaluations.services.baselines import run_baselines
 
 from aml.pages.demo import processes, seed
@@ -43,7 +44,7 @@ class Command(BaseCommand):
         steps = Steps(sys.stderr if options["once"] else sys.stdout)
         try:
             self._demo(steps, options)
-        except processes.DemoFailed as error:
+        except (processes.DemoFailed, Refusal) as error:
             steps.end()
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
@@ -67,17 +68,10 @@ class Command(BaseCommand):
             row = Walk(ground, site, memory, key, children, steps.report).go()
             steps.end()
             if options["once"]:
-                self._print_row(row, ground)
+                self.stdout.write(json.dumps(row, ensure_ascii=False))
                 return
-            self._show(row, ground)
+            self.stdout.write(f"\nThe published row:\n{json.dumps(row, ensure_ascii=False, indent=2)}")
             self._serve(steps, site, children)
-
-    def _print_row(self, row: dict[str, Any], ground: seed.Ground) -> None:
-        self.stdout.write(json.dumps(published_row(row, ground), ensure_ascii=False))
-
-    def _show(self, row: dict[str, Any], ground: seed.Ground) -> None:
-        self.stdout.write("\nThe published row:")
-        self._print_row(row, ground)
 
     def _serve(self, steps: Steps, site: str, children: processes.Processes) -> NoReturn:
         steps.end()
@@ -118,23 +112,6 @@ def _start(children: processes.Processes, *, port: int, site: str) -> tuple[str,
     processes.wait_for(f"{site}/readyz", children)
     processes.wait_for(f"{memory}/health", children)
     return memory, key
-
-
-def published_row(row: dict[str, Any], ground: seed.Ground) -> dict[str, Any]:
-    """The row as one flat object; its names are fixed (interfaces.md)."""
-    return {
-        "system": row["system"],
-        "track": row["track"],
-        "division": row["division"],
-        "overall": row["overall"],
-        "ci_low": row["ci_low"],
-        "ci_high": row["ci_high"],
-        "questions": row["questions"],
-        "scored": row["scored"],
-        "rank": row["rank"],
-        "contract_hash": ground.contract.hash,
-        "offline": ground.contract.offline,
-    }
 
 
 def _guide(site: str) -> str:

@@ -1,0 +1,66 @@
+"""The quota as it is shown, and what happens if."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from aml.web.errors import Refusal
+from evaluations.records import quota
+from evaluations.services import grant, quota_view, start_run, what_if
+from registration.models import Member
+from registration.types import DEFAULT_POLICY
+from tests.factories import make_organiser, make_version
+from tests.run_factories import full_order, ready_version
+
+pytestmark = pytest.mark.django_db
+
+
+def test_used_and_left_follow_the_ledger() -> None:
+    version = ready_version()
+    registration = version.entry.registration
+    owner = registration.participant.members.get(role=Member.Role.OWNER).user
+    start_run(actor=owner, version=version, order=full_order())
+    view = quota_view(registration, now=timezone.now())
+    assert [(one.track, one.used, one.left) for one in view.tracks] == [("textual", 1, 1)]
+    assert view.starts_used == 1
+    assert [line.act for line in view.ledger] == ["reserve"]
+
+
+def test_what_if_has_every_row_of_the_policy() -> None:
+    registration = make_version().entry.registration
+    rows = what_if(registration, track="textual", at=timezone.now())
+    assert [row.key for row in rows] == [row.key for row in DEFAULT_POLICY]
+
+
+def test_what_if_agrees_with_what_is_settled() -> None:
+    version = ready_version()
+    registration = version.entry.registration
+    owner = registration.participant.members.get(role=Member.Role.OWNER).user
+    run = start_run(actor=owner, version=version, order=full_order())
+    now = timezone.now()
+    told = {row.key: row for row in what_if(registration, track="textual", at=now)}["succeeded"]
+    run.status = "succeeded"
+    quota.settle(run, now=now)
+    assert quota.usage(registration, track="textual").used == told.used
+    assert quota.cooldown_until(registration, track="textual", now=now) == told.cooldown_until
+    assert told.cooldown_until == now + timedelta(days=30)
+
+
+def test_a_grant_is_a_line_with_who_and_why() -> None:
+    registration = make_version().entry.registration
+    organiser = make_organiser()
+    entry = grant(
+        actor=organiser, registration=registration, track="textual", kind="full", number=2, reason="Ours."
+    )
+    assert (entry.amount, entry.actor, entry.reason) == (-2, organiser, "Ours.")
+    assert quota_view(registration, now=timezone.now()).tracks[0].left == 4
+
+
+def test_a_participant_grants_nothing() -> None:
+    registration = make_version().entry.registration
+    owner = registration.participant.members.get(role=Member.Role.OWNER).user
+    with pytest.raises(Refusal, match="organiser"):
+        grant(actor=owner, registration=registration, track="textual", kind="full", number=1, reason="Me.")
