@@ -15,8 +15,6 @@ from review.services.checklist import CHECKLIST
 from review.services.deciding import REASON_LENGTH
 from review.services.material import TEXT_LENGTH
 
-UNDECIDED = "undecided"
-
 
 class QueueForm(forms.Form):
     """Filters of the queue; a value that is none of the choices filters nothing."""
@@ -24,10 +22,15 @@ class QueueForm(forms.Form):
     # Every choice is a value, so none is marked as optional; and "all" is the empty one.
     use_required_attribute = False
 
+    def chosen(self) -> dict[str, str]:
+        """The filters that are set to one of their choices."""
+        self.is_valid()
+        return getattr(self, "cleaned_data", {})
+
     status = forms.ChoiceField(
         label=_("Status"),
         choices=[
-            (UNDECIDED, _("Undecided")),
+            ("undecided", _("Undecided")),
             ("open", _("In review")),
             ("needs_material", _("Waiting for the participant")),
             ("closed", _("Decided or closed")),

@@ -123,7 +123,10 @@ def finish(claimed: ClaimedCheck, *, report: Report | None) -> None:
     else:
         passed = Check.Status.PASSED if report.gates_passed else Check.Status.FAILED
         sentence = "" if report.complete else INCOMPLETE
-        fields |= {"status": passed, "report": report.to_json(), "sentence": sentence}
+        checked = len(report.results)
+        fields |= {
+            "status": passed, "report": report.to_json(), "sentence": sentence, "done": checked, "total": checked,
+        }  # fmt: skip
     _mine(claimed).update(**fields)
 
 

@@ -80,7 +80,7 @@ def active_run(asked: Question) -> Decision:
         return YES
     return no(
         "active_run",
-        _("%(run)s is under way in this track; one at a time.") % {"run": run},
+        _("“%(run)s” is under way in this track; one at a time.") % {"run": run.label},
         hint=_("Wait until it is finished, or cancel it on its page."),
         run=run.public_id,
     )

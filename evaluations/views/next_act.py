@@ -157,7 +157,7 @@ def _watch(run: Run) -> Act:
     step = "smoke" if run.kind == states.RunKind.SMOKE else "full"
     return Act(
         step=step,
-        title=_("%(run)s is under way") % {"run": run},
+        title=_("“%(run)s” is under way") % {"run": run.label},
         text=_("The page moves by itself; you need not stay."),
         label=_("Watch the run"),
         href=reverse("evaluations:run", args=[run.public_id]),

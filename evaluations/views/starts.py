@@ -52,6 +52,7 @@ def full_start(request: PersonRequest, public_id: str) -> HttpResponse:
     context = _context(version, track, form, decision) | {
         "confirmed": confirmed,
         "effects": _full_effects(version, track, now=now),
+        "cooldown": formats.duration(version.entry.registration.cycle.cooldown_hours * 3600),
         "what_if": what_if(version.entry.registration, track=track, at=now),
     }
     wrong = form.errors or confirmed.errors

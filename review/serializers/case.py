@@ -36,6 +36,12 @@ ROLES = {
     "organiser": gettext_lazy("organiser"),
     "reviewer": gettext_lazy("reviewer"),
 }
+#: As reviewers speak of them; pages of participants say "your service".
+FAULTS = {
+    "participant": gettext_lazy("Memory service"),
+    "provider": gettext_lazy("Model provider"),
+    "platform": gettext_lazy("This platform"),
+}
 PERCENTILES = ("p50", "p95", "p99")
 
 #: A finding's place on the page.
@@ -44,7 +50,7 @@ GATE = ("materials", "statements", "check_before", "smoke_before", "endpoint")
 
 def evidence(case: Case) -> dict[str, Any]:
     run = case.run
-    lines = finding_lines(case)
+    lines, reached = finding_lines(case), progress(run)
     return {
         "findings": [line for line in lines if line["badge"] != "pass"],
         "holding": [line for line in lines if line["badge"] == "pass" and line["kind"] not in GATE],
@@ -52,7 +58,8 @@ def evidence(case: Case) -> dict[str, Any]:
         "materials": _materials(run.version, division=run.registration.division),
         "version_facts": _facts(run.version, VERSION_FIELDS),
         "run_facts": _run_facts(run),
-        "progress": progress(run),
+        "stages": reached.stages,
+        "errors": [{"count": one, "fault": FAULTS.get(one.fault, one.fault)} for one in reached.errors],
         "latencies": _latencies(run),
         "capabilities": _capabilities(run),
         "check": check_before(run),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,21 +12,18 @@ from django.db.models import F, QuerySet
 from aml.web import formats
 from aml.web.models import User
 from registration.models import Registration
-from review.forms import UNDECIDED, QueueForm
 from review.models import Case, Decision
 from review.serializers.severities import summary
 
 
-def filtered(form: QueueForm) -> QuerySet[Case]:
-    """Undecided cases wait longest first; decided ones, newest first."""
-    form.is_valid()
-    chosen: dict[str, str] = getattr(form, "cleaned_data", {})
+def filtered(chosen: Mapping[str, str]) -> QuerySet[Case]:
+    """Cases of a status, track and division; undecided ones wait longest first, decided ones come newest first."""
     cases = Case.objects.for_queue()
     if track := chosen.get("track"):
         cases = cases.filter(run__track=track)
     if division := chosen.get("division"):
         cases = cases.filter(run__registration__division=division)
-    return _by_status(cases, chosen.get("status") or UNDECIDED)
+    return _by_status(cases, chosen.get("status", ""))
 
 
 def _by_status(cases: QuerySet[Case], status: str) -> QuerySet[Case]:
@@ -34,7 +31,7 @@ def _by_status(cases: QuerySet[Case], status: str) -> QuerySet[Case]:
         return cases.order_by("-opened_at", "-pk")
     if status == "closed":
         return cases.exclude(status__in=Case.UNDECIDED).order_by("-closed_at", "-pk")
-    wanted = Case.UNDECIDED if status == UNDECIDED else (status,)
+    wanted = (status,) if status in Case.UNDECIDED else Case.UNDECIDED
     return cases.filter(status__in=wanted).order_by("opened_at", "pk")
 
 

@@ -25,8 +25,13 @@ def packs() -> dict[str, PackRelease]:
     return {"full_pack": import_pack("textual-tiny"), "smoke_pack": import_pack("textual-smoke")}
 
 
-def contract_of(packs: dict[str, PackRelease], **models: str) -> EvaluationContract:
-    return make_contract(track="textual", **packs, **models)
+def contract_of(packs: dict[str, PackRelease], *, answer_model: str = "") -> EvaluationContract:
+    return make_contract(
+        track="textual",
+        full_pack=packs["full_pack"],
+        smoke_pack=packs["smoke_pack"],
+        answer_model=answer_model,
+    )
 
 
 def refused(**packs: Any) -> str:

@@ -32,7 +32,7 @@ from tests.factories import make_entry, make_version
 from tests.run_factories import make_run, open_track
 
 ADDS, SEARCHES = 10, 32  # calls at once
-DEADLINE = 170.0  # seconds for one whole run
+DEADLINE = 500.0  # seconds for one whole run, on a machine that is busy with others
 
 
 @dataclass(frozen=True, slots=True)

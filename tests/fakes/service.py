@@ -66,6 +66,7 @@ class FakeService:
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._jobs: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.switch(behaviour, **options)
 
     # Driving it
@@ -100,6 +101,7 @@ class FakeService:
         return Counter(hit.path for hit in self.hits)
 
     async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._server = await asyncio.start_server(
             self._serve, "127.0.0.1", self.port, backlog=512, limit=1 << 20, reuse_address=True
         )
@@ -114,6 +116,11 @@ class FakeService:
         for writer in list(self._writers):
             _reset(writer)
         await asyncio.sleep(0)
+
+    def go_away(self, seconds: float) -> None:
+        """``close_for`` from another thread; returns at once."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(lambda: self._job(self.close_for(seconds)))
 
     async def close_for(self, seconds: float) -> None:
         await self.stop()

@@ -134,7 +134,8 @@ def test_nothing_of_single_questions_or_samples_is_public(
                     f"/api/v1/systems/{slug}", "/benchmarks/", "/api/v1/audit", "/audit/"):  # fmt: skip
         text = client.get(address).content.decode()
         assert "secret-sample" not in text
-        assert "a private" not in text
+        assert "a private question" not in text
+        assert "a private answer" not in text
 
 
 def test_an_old_snapshot_stays_as_it_was(client: Client, contract: EvaluationContract, cycle: Cycle) -> None:

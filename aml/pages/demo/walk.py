@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-from review.services.checklist import IDS as CHECKLIST
-from review.services.deciding import decide
 
 from aml.pages.demo.processes import DemoFailed, Processes
 from aml.pages.demo.seed import Ground
@@ -24,6 +22,8 @@ from registration.models import Entry
 from registration.services import entries, keys, participants, registrations
 from registration.types import Division
 from review.models import Case, Decision
+from review.services.checklist import IDS as CHECKLIST
+from review.services.deciding import decide
 
 Report = Callable[[str, int, int], None]
 TRACK = "textual"

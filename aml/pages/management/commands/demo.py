@@ -14,12 +14,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
-from aml.web.errors import Refusal
-from evaluations.services.baselines import run_baselines
 
 from aml.pages.demo import processes, seed
 from aml.pages.demo.progress import Steps
 from aml.pages.demo.walk import Walk
+from aml.web.errors import Refusal
+from evaluations.services.baselines import run_baselines
 
 KEY_VARIABLE = "AML_REFERENCE_KEY"
 
