@@ -12,6 +12,7 @@ from aml.pages import probes
 urlpatterns = [
     path("healthz", probes.healthz, name="healthz"),
     path("readyz", probes.readyz, name="readyz"),
+    path("robots.txt", probes.robots, name="robots"),
     path("api/v1/", include("aml.api_urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("favicon.ico", RedirectView.as_view(url="/static/img/icon.svg", permanent=True)),

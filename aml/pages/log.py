@@ -19,6 +19,8 @@ ROWS_A_PAGE = 50
 ACTS = {
     "row.published": _("A result was published"),
     "row.removed": _("A result was taken down"),
+    "review.approved": _("The reviewers approved a result"),
+    "review.rejected": _("The reviewers rejected a result"),
     "pack.imported": _("A benchmark was imported"),
     "baseline.measured": _("A baseline was measured"),
     "contract.made": _("An evaluation contract was made"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import ParseError
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -57,6 +58,14 @@ def version_of(request: Request, public_id: str) -> Version:
     return version
 
 
+def body_of(request: Request) -> Any:
+    """The parsed body. The JSON parser lets one bad input through as an error of its own."""
+    try:
+        return request.data
+    except RecursionError as error:
+        raise ParseError(_("The body is nested too deep.")) from error
+
+
 def once(
     request: Request, *, act: str, body: Any, do: Callable[[], dict[str, Any]], status: int = 201
 ) -> Response:
@@ -90,3 +99,15 @@ def number_from(request: Request, name: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise FieldRefusal(name, _("Got “%s”; expected a number from 0.") % text[:40])
     return int(text)
+
+
+def choice_from(request: Request, name: str, values: Sequence[str]) -> str:
+    """A query parameter that is one of some words; "" where it is missing."""
+    came = request.query_params.get(name, "")
+    if came and came not in values:
+        raise FieldRefusal(
+            name,
+            _("Got “%(came)s”; expected one of: %(values)s.")
+            % {"came": came[:40].encode("ascii", "replace").decode(), "values": ", ".join(values)},
+        )
+    return came

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view
@@ -13,8 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from aml.web import clock
-from aml.web.errors import FieldRefusal
-from evaluations.api.answers import key_of, registration_of
+from evaluations.api.answers import choice_from, key_of, registration_of
 from evaluations.models import Check, Run
 from evaluations.services import Decision, quota_view, what_if
 from evaluations.services.quotas import SIMULATED, QuotaView
@@ -56,7 +54,7 @@ def me(request: Request) -> Response:
         "entries": [_entry(entry) for entry in _entries(registration)],
         "quota": _quota(quota_view(registration, now=now)),
     }
-    if (ended := request.query_params.get("simulate")) is not None:
+    if ended := choice_from(request, "simulate", list(SIMULATED)):
         answer["simulation"] = _simulation(registration, ended)
     return Response(answer)
 
@@ -144,12 +142,6 @@ def _quota(view: QuotaView) -> dict[str, Any]:
 
 
 def _simulation(registration: Registration, ended: str) -> list[dict[str, Any]]:
-    if ended not in SIMULATED:
-        raise FieldRefusal(
-            "simulate",
-            _("Got “%(came)s”; expected one of: %(values)s.")
-            % {"came": ended[:40], "values": ", ".join(SIMULATED)},
-        )
     now = clock.now()
     tracks = quota_view(registration, now=now).tracks
     return [

@@ -15,8 +15,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluations import serializers
-from evaluations.api.answers import number_from, once, person_of, registration_of, tagged, version_of
+from evaluations.api.answers import (
+    body_of,
+    choice_from,
+    number_from,
+    once,
+    person_of,
+    registration_of,
+    tagged,
+    version_of,
+)
+from evaluations.engine.errors import Code
 from evaluations.models import Run
+from evaluations.models.ledger import SERVICE_KINDS
 from evaluations.services import (
     Order,
     Progress,
@@ -62,7 +73,7 @@ def runs(request: Request) -> Response:
     """Your runs, newest first; or start one (takes ``Idempotency-Key``)."""
     if request.method == "GET":
         return Response(serializers.RunList({"runs": _runs(request).order_by("-accepted_at", "-pk")}).data)
-    body = serializers.RunRequest(data=request.data)
+    body = serializers.RunRequest(data=body_of(request))
     body.is_valid(raise_exception=True)
     values = body.validated_data
 
@@ -121,8 +132,12 @@ def events(request: Request, public_id: str) -> HttpResponse:
 def attempts(request: Request, public_id: str) -> Response:
     """Calls to your service, at most 100 at a time: of a Smoke with their exchange, of a Full without."""
     found = _run_or_404(request, public_id)
-    after, query = number_from(request, "after"), request.query_params
-    rows = service_attempts(found, code=query.get("code", ""), operation=query.get("operation", ""))
+    after = number_from(request, "after")
+    rows = service_attempts(
+        found,
+        code=choice_from(request, "code", list(Code)),
+        operation=choice_from(request, "operation", sorted(SERVICE_KINDS)),
+    )
     traces = [trace(row, content=found.is_smoke) for row in rows.filter(pk__gt=after)[:ATTEMPTS]]
     last = traces[-1].number if traces else after
     return Response(serializers.AttemptList({"attempts": traces, "last": last}).data)
@@ -138,7 +153,7 @@ def attempts(request: Request, public_id: str) -> Response:
 def cancel(request: Request, public_id: str) -> Response:
     """End a run. What it costs is in the policy of ``/cycles/current``; takes ``Idempotency-Key``."""
     found = _run_or_404(request, public_id)
-    body = serializers.CancelRequest(data=request.data or {})
+    body = serializers.CancelRequest(data=body_of(request) or {})
     body.is_valid(raise_exception=True)
     expected = body.validated_data.get("expected", "")
 
@@ -159,7 +174,7 @@ def cancel(request: Request, public_id: str) -> Response:
 def resume(request: Request, public_id: str) -> Response:
     """Have a call tried at once after an outage of your service; a success lets the run go on."""
     found = _run_or_404(request, public_id)
-    serializers.Nothing(data=request.data or {}).is_valid(raise_exception=True)
+    serializers.Nothing(data=body_of(request) or {}).is_valid(raise_exception=True)
 
     def do() -> dict[str, Any]:
         resume_run(actor=person_of(request), run=found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -44,7 +44,10 @@ def desk(request: PersonRequest) -> HttpResponse:
 
 def _registration(request: PersonRequest, cycle: Cycle | None) -> Registration | None:
     """The one asked for; else the running one; else the newest of the current cycle."""
-    chosen = access.current_registration(request.user, request.GET.get("registration", ""))
+    asked = request.GET.get("registration", "")
+    if asked and not asked.isalnum():
+        raise Http404
+    chosen = access.current_registration(request.user, asked)
     return chosen or access.registrations_of(request.user).filter(cycle=cycle).first()
 
 

@@ -28,12 +28,12 @@ def reviewer(user: User) -> None:
 def conflict(user: User, run: Run) -> Refusal | None:
     """Why this person has nothing to decide and nothing private to read of the run; None if nothing is."""
     own = Q(participant__members__user=user) | Q(memberships__user=user)
-    if not Registration.objects.filter(own, pk=run.registration_id).exists():
+    if not Registration.objects.filter(own, cycle=run.cycle_id).exists():
         return None
     return Refusal(
         "conflict_of_interest",
-        _("You belong to the participant of this run, so others review it."),
-        hint=_("Two reviewers who are not members of the participant decide."),
+        _("You take part in this cycle yourself, so others review its runs."),
+        hint=_("Two reviewers who take part with nobody in this cycle decide."),
         status=403,
     )
 

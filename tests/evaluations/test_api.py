@@ -224,6 +224,11 @@ def test_a_body_that_is_no_object_is_a_400(ready: Version, text: str) -> None:
     refused(api_of(ready).post("/api/v1/runs", text, content_type="application/json"), 400)
 
 
+def test_a_body_nested_too_deep_is_a_400(ready: Version) -> None:
+    text = "[" * 100_000 + "]" * 100_000
+    refused(api_of(ready).post("/api/v1/runs", text, content_type="application/json"), 400)
+
+
 # ---- Watching ---------------------------------------------------------------------------------
 
 
@@ -254,6 +259,15 @@ def test_events_are_numbered_and_continue(ready: Version) -> None:
     assert [event["status_to"] for event in rest.json()["events"]] == ["cancelled"]
     assert client.get(f"{path}?after=1", headers={"If-None-Match": rest["ETag"]}).status_code == 304
     assert refused(client.get(f"{path}?after=-1"), 400)["field"] == "after"
+
+
+@pytest.mark.parametrize(
+    "query", ["code=%00", "code=NO_SUCH", "operation=judge", "after=x", "after=%F0%9F%98%80"]
+)
+def test_wrong_filters_of_attempts_are_named(ready: Version, query: str) -> None:
+    run = make_run(version=ready)
+    detail = refused(api_of(ready).get(f"/api/v1/runs/{run.public_id}/attempts?{query}"), 400)
+    assert detail["field"] == query.partition("=")[0]
 
 
 def test_cancelling_over_the_api(ready: Version) -> None:

@@ -29,7 +29,9 @@ def test_a_scored_full_is_told_to_keep_the_service() -> None:
     assert "You may stop" in rendered("run_finished", status="failed", pause_reason="")[1]
 
 
-@pytest.mark.parametrize(("reason", "said"), [("endpoint", "bring the service back"), ("provider", "nothing")])
+@pytest.mark.parametrize(
+    ("reason", "said"), [("endpoint", "bring the service back"), ("provider", "nothing")]
+)
 def test_a_pause_says_who_must_do_what(reason: str, said: str) -> None:
     assert said in rendered("run_paused", status="paused", pause_reason=reason)[1]
 

@@ -33,3 +33,9 @@ def test_a_process_without_its_broker_is_not_ready(client: Client, settings: Set
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     response = client.get("/readyz")
     assert (response.status_code, response.json()["broker"]) == (503, "no answer")
+
+
+def test_search_engines_are_kept_from_private_pages(client: Client) -> None:
+    text = client.get("/robots.txt").content.decode()
+    assert "Disallow: /evaluation/" in text
+    assert "Disallow: /leaderboard" not in text

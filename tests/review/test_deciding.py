@@ -18,7 +18,7 @@ from review.findings import Finding, Severity
 from review.models import Case, Decision
 from review.services import answer_material, decide
 from review.services.checklist import IDS
-from tests.factories import make_member, make_user
+from tests.factories import make_member, make_registration, make_user
 from tests.review.cases import approve, ask, make_case, make_reviewer, reject
 
 pytestmark = pytest.mark.django_db
@@ -108,11 +108,20 @@ def test_only_reviewers_decide() -> None:
     assert caught.value.code == "not_a_reviewer"
 
 
+def test_a_reviewer_who_takes_part_with_another_participant_is_refused() -> None:
+    case, reviewer = make_case(), make_reviewer()
+    rival = make_registration(cycle=case.run.cycle)
+    make_member(participant=rival.participant, user=reviewer)
+    with pytest.raises(Refusal) as caught:
+        approve(case, reviewer)
+    assert caught.value.code == "conflict_of_interest"
+
+
 @pytest.mark.parametrize("role", [Member.Role.ENGINEER, Member.Role.VIEWER])
 def test_a_member_of_the_participant_is_refused_whatever_the_role(role: str) -> None:
     case, reviewer = make_case(), make_reviewer()
     make_member(participant=case.run.registration.participant, user=reviewer, role=role)
-    with pytest.raises(Refusal, match="You belong to the participant") as caught:
+    with pytest.raises(Refusal, match="You take part in this cycle yourself") as caught:
         approve(case, reviewer)
     assert caught.value.code == "conflict_of_interest"
     assert not Decision.objects.exists()

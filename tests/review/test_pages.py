@@ -80,7 +80,7 @@ def test_a_reviewer_of_the_own_participant_is_refused_with_a_sentence(page: str)
     make_member(participant=case.run.registration.participant, user=reviewer)
     response = client_of(reviewer).get(pages_of(case)[page])
     assert response.status_code == 403
-    assert "You belong to the participant of this run" in response.content.decode()
+    assert "You take part in this cycle yourself" in response.content.decode()
     assert not AuditEntry.objects.filter(act="review.private_viewed").exists()
 
 

@@ -15,22 +15,20 @@ from aml.web.models import PlatformState
 from benchmarks.models import PackRelease
 from benchmarks.services import import_pack
 from evaluations.engine.errors import Code, failure
-from evaluations.engine.protocol import PackPart, build_contract
-from evaluations.engine.types import Failure, ModelSettings
-from evaluations.models import Attempt, EvaluationContract, Run, Unit
+from evaluations.engine.types import Failure
+from evaluations.models import Attempt, Run, Unit
 from evaluations.records import claims, completion, planning, quota
 from evaluations.records.completion import Applied, Finished
 from evaluations.records.transitions import lock
 from evaluations.runner import turns
 from evaluations.runner.turns import Ask
+from evaluations.services.contracts import make_contract
 from registration.models import Version
 from tests.engine.packs import small_pack
 from tests.engine.samples import sample
 from tests.factories import make_version
 from tests.run_factories import make_run, open_track
 
-ANSWER = ModelSettings(name="aml-offline-answer-1")
-JUDGE = ModelSettings(name="aml-offline-judge-1")
 Claimed = tuple[Unit, Attempt]
 
 
@@ -39,27 +37,6 @@ def pack_of(*shapes: str, scorer: str = "judge_binary") -> PackRelease:
     samples = [sample(f"s{number}", shape) for number, shape in enumerate(shapes)]
     with tempfile.TemporaryDirectory() as folder:
         return import_pack(small_pack(Path(folder) / "pack", *samples, scorer=scorer), validate=False)
-
-
-def contract_of(release: PackRelease) -> EvaluationContract:
-    part = PackPart(
-        hash=release.hash, manifest=release.read_manifest(), answer_template=release.answer_prompt,
-        judge_template=release.judge_prompt,
-    )  # fmt: skip
-    built = build_contract(full_pack=part, smoke_pack=part, answer_model=ANSWER, judge_model=JUDGE)
-    row, _ = EvaluationContract.objects.get_or_create(
-        hash=built.hash,
-        defaults={
-            "track": "textual", "spec": built.spec, "full_pack": release, "smoke_pack": release, "offline": True,
-            "answer_model": _parameters(ANSWER), "judge_model": _parameters(JUDGE),
-        },
-    )  # fmt: skip
-    return row
-
-
-def _parameters(chosen: ModelSettings) -> dict[str, Any]:
-    names = ("name", "max_output_tokens", "temperature", "seed")
-    return {name: getattr(chosen, name) for name in names}
 
 
 def ledger_run(*shapes: str, scorer: str = "judge_binary", **fields: Any) -> Run:
@@ -78,7 +55,8 @@ def accepted_run(
     version: Version | None = None,
     **fields: Any,
 ) -> Run:
-    contract = contract_of(pack_of(*shapes, scorer=scorer))
+    release = pack_of(*shapes, scorer=scorer)
+    contract = make_contract(track="textual", full_pack=release, smoke_pack=release)
     version = version or make_version()
     open_track(version.entry.registration.cycle, contract=contract)
     run = make_run(version=version, contract=contract, pack=contract.full_pack, **fields)

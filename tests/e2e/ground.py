@@ -1,0 +1,119 @@
+"""What the stage stands on, as a program in the stage's environment; each answers one line of JSON.
+
+``python -m tests.e2e.ground seed``                      packs, an open cycle, the demo's people, baselines
+``python -m tests.e2e.ground participant NAME DIVISION`` somebody registered and approved
+``python -m tests.e2e.ground system REGISTRATION URL``   a system of theirs, and an Evaluation Key
+``python -m tests.e2e.ground private``                   texts of the Full's pack that nobody may see
+``python -m tests.e2e.ground send_mails``                what waits in the outbox
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+PACK, SMOKE_PACK = "textual-tiny", "textual-smoke"
+LONG_ENOUGH = 12  # a shorter gold, such as "green", stands in many a sentence
+
+
+def seed() -> dict[str, Any]:
+    from aml.pages.demo import seed as demo
+    from benchmarks.models import PackRelease
+    from evaluations.services.baselines import run_baselines
+
+    ground = demo.seed(full_pack=PACK)
+    PackRelease.objects.filter(pack=PACK).update(visibility=PackRelease.Visibility.PRIVATE)
+    run_baselines(contract=ground.contract)
+    return {"cycle": ground.cycle.slug, "contract": ground.contract.hash}
+
+
+def participant(name: str, division: str) -> dict[str, str]:
+    from allauth.account.models import EmailAddress
+
+    from aml.pages.demo.seed import ORGANISER, PASSWORD
+    from aml.web.models import User
+    from registration.models import Cycle
+    from registration.services import participants, registrations
+    from tests.factories import make_user
+
+    email = f"{name.lower()}@example.org"
+    person = make_user(email=email, name=name, password=PASSWORD)
+    EmailAddress.objects.create(user=person, email=email, verified=True, primary=True)
+    team = participants.create_participant(actor=person, name=f"{name}'s team", organisation=name)
+    registration = registrations.register(
+        actor=person, participant=team, cycle=Cycle.objects.get(), division=division, statement="A memory."
+    )
+    organiser = User.objects.get(email=ORGANISER)
+    registrations.decide_registration(actor=organiser, registration=registration, approve=True)
+    return {"email": email, "registration": registration.public_id}
+
+
+def system(registration_id: str, memory: str) -> dict[str, str]:
+    from registration.models import Member, Registration
+    from registration.services import entries, keys
+    from tests.e2e.stage import MEMORY_KEY
+    from tests.factories import version_values
+
+    registration = Registration.objects.get(public_id=registration_id)
+    person = registration.participant.members.get(role=Member.Role.OWNER).user
+    urls = {"add_url": f"{memory}/add", "search_url": f"{memory}/search", "health_url": f"{memory}/health"}
+    entry = entries.create_entry(
+        actor=person, registration=registration, name=f"Memory of {person.name}", tracks=["textual"],
+        description="Full-text search.", version=version_values(registration.division) | urls,
+        memory_key=MEMORY_KEY,
+    )  # fmt: skip
+    key = keys.create_evaluation_key(actor=person, registration=registration)
+    return {"version": entry.versions.get().public_id, "slug": entry.slug, "key": key.text}
+
+
+def private() -> list[str]:
+    """Questions, longer golds and messages of the Full's pack that the public Smoke's has not."""
+    return sorted(_texts(PACK) - _texts(SMOKE_PACK))
+
+
+def _texts(pack: str) -> set[str]:
+    from benchmarks.models import PackEvent, PackQuestion, unpack
+
+    bodies = [
+        *PackQuestion.objects.filter(release__pack=pack).values_list("body", flat=True),
+        *PackEvent.objects.filter(sample__release__pack=pack, kind="add").values_list("body", flat=True),
+    ]
+    return {text for body in bodies for text in _private_parts(json.loads(unpack(body)))}
+
+
+def _private_parts(body: dict[str, Any]) -> Iterator[str]:
+    golds = body.get("gold") or []
+    messages = body.get("add", {}).get("messages", [])
+    parts = [body.get("query"), *([golds] if isinstance(golds, str) else golds)]
+    parts += [message["content"] for message in messages]
+    yield from (part for part in parts if isinstance(part, str) and len(part) >= LONG_ENOUGH)
+
+
+def send_mails() -> dict[str, int]:
+    from aml.web import outbox
+
+    outbox.send_pending()
+    return {}
+
+
+ACTS = {
+    "seed": seed,
+    "participant": participant,
+    "system": system,
+    "private": private,
+    "send_mails": send_mails,
+}
+
+
+def main(act: str, *arguments: str) -> None:
+    import django
+
+    django.setup()
+    print(json.dumps(ACTS[act](*arguments)))  # type: ignore[operator]  # one table for acts of any arguments
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, ".")
+    main(*sys.argv[1:])
