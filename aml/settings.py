@@ -83,10 +83,19 @@ OPENAI_API_KEY = env.secret(
     "OPENAI_API_KEY", help="Key of the model provider; without it the offline models answer."
 )
 OPENAI_BASE_URL = env.url("OPENAI_BASE_URL", help="Any OpenAI-compatible endpoint.")
+_REAL, _OFFLINE = "gpt-4.1-mini-2025-04-14", "aml-offline-{}-1"
 ANSWER_MODEL = env.str(
-    "AML_ANSWER_MODEL", default="aml-offline-answer-1", help="Model snapshot that answers."
+    "AML_ANSWER_MODEL",
+    default=_REAL if OPENAI_API_KEY else _OFFLINE.format("answer"),
+    shown=_OFFLINE.format("answer"),
+    help=f"Model snapshot that answers; with a key the default is {_REAL}.",
 )
-JUDGE_MODEL = env.str("AML_JUDGE_MODEL", default="aml-offline-judge-1", help="Model snapshot that judges.")
+JUDGE_MODEL = env.str(
+    "AML_JUDGE_MODEL",
+    default=_REAL if OPENAI_API_KEY else _OFFLINE.format("judge"),
+    shown=_OFFLINE.format("judge"),
+    help=f"Model snapshot that judges; with a key the default is {_REAL}.",
+)
 
 # -- driving ------------------------------------------------------------------------------------
 env.section("Driving runs")

@@ -38,7 +38,7 @@ class OpenAIChatModel:
         )
         self._client = openai.AsyncOpenAI(
             api_key=settings.api_key.reveal if settings.api_key else "none",
-            base_url=settings.base_url or OFFLINE_URL,
+            base_url=OFFLINE_URL if _in_process(settings) else settings.base_url,
             max_retries=0,
             timeout=settings.timeout,
             http_client=self._http,
@@ -186,11 +186,10 @@ def build_model(
     *,
     offline_transport: Callable[[], httpx2.AsyncBaseTransport] = _offline_transport,
 ) -> ChatModel:
-    """A model for one role. Without a ``base_url`` it is the offline one, in this process."""
-    if settings.base_url is not None:
-        return OpenAIChatModel(settings)
-    if not settings.offline:
-        raise ValueError(
-            f"model {settings.name!r} has no base_url, and only aml-offline-… models run in process"
-        )
-    return OpenAIChatModel(settings, transport=offline_transport())
+    """A model for one role. Without a ``base_url`` an offline one runs in this process, and any other goes
+    to the address that the ``openai`` library has by itself."""
+    return OpenAIChatModel(settings, transport=offline_transport() if _in_process(settings) else None)
+
+
+def _in_process(settings: ModelSettings) -> bool:
+    return settings.offline and settings.base_url is None

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 SHAPES = ("+?++??+?", "++?+?", "?+??+", "+++++?", "+?+?+?", "++??+?")
+MANY = SHAPES * 4
 SCORER = "judge_binary"
 
 #: Waits of seconds instead of minutes.
@@ -56,12 +57,23 @@ def report(run_id: int) -> dict[str, Any]:
         "codes": sorted(set(attempts.exclude(code="").values_list("code", flat=True))),
         "repeated_calls": run.repeated_calls,
         "quota": list(run.quota_entries.order_by("pk").values_list("act", flat=True)),
-        "last_finish": max((at.timestamp() for at in _ends(run)), default=0.0),
+        "calls": calls_of(run),
     }
 
 
-def _ends(run: Any) -> list[Any]:
-    return [at for at in run.attempts.filter(ok=True).values_list("finished_at", flat=True) if at]
+def calls_of(run: Any) -> dict[str, list[int]]:
+    """Every planned call as the service sees it, with its lane and step."""
+    from benchmarks.models import read_questions
+    from evaluations.engine.naming import request_id, user_id
+
+    secret, found = bytes(run.secret), {}
+    for unit in run.units.filter(kind__in=["add", "search"]).select_related("lane", "event"):
+        key = request_id(secret, unit.lane.sample, unit.event.position)
+        if unit.kind == "search":
+            query = read_questions(run.pack_id, [unit.question])[unit.question].query
+            key = f"{user_id(secret, unit.lane.sample)} {query}"
+        found[key] = [unit.lane.position, unit.step]
+    return found
 
 
 def figures_of(score: Any) -> dict[str, Any]:
@@ -108,7 +120,7 @@ def _program(action: str, argument: str) -> None:
 
     if action == "prepare":
         call_command("migrate", verbosity=0)
-        print(prepare(int(argument)))
+        print(prepare(int(argument), shapes=MANY))
     else:
         print(json.dumps(report(int(argument))))
 

@@ -3,6 +3,8 @@
 ``python -m tests.e2e.ground seed``                      packs, an open cycle, the demo's people, baselines
 ``python -m tests.e2e.ground participant NAME DIVISION`` somebody registered and approved
 ``python -m tests.e2e.ground system REGISTRATION URL``   a system of theirs, and an Evaluation Key
+``python -m tests.e2e.ground revoked_key REGISTRATION``  an Evaluation Key that was revoked
+``python -m tests.e2e.ground approve RUN``               by both reviewers
 ``python -m tests.e2e.ground private``                   texts of the Full's pack that nobody may see
 ``python -m tests.e2e.ground send_mails``                what waits in the outbox
 """
@@ -68,6 +70,29 @@ def system(registration_id: str, memory: str) -> dict[str, str]:
     return {"version": entry.versions.get().public_id, "slug": entry.slug, "key": key.text}
 
 
+def revoked_key(registration_id: str) -> dict[str, str]:
+    from registration.models import Member, Registration
+    from registration.services import keys
+
+    registration = Registration.objects.get(public_id=registration_id)
+    person = registration.participant.members.get(role=Member.Role.OWNER).user
+    made = keys.create_evaluation_key(actor=person, registration=registration)
+    keys.revoke_key(actor=person, key=made.key)
+    return {"key": made.text}
+
+
+def approve(run_id: str) -> dict[str, str]:
+    from aml.web.models import User
+    from review.models import Case, Decision
+    from review.services.checklist import IDS
+    from review.services.deciding import decide
+
+    for reviewer in User.objects.filter(is_reviewer=True).order_by("email"):
+        case = Case.objects.get(run__public_id=run_id)
+        decide(case=case, reviewer=reviewer, verdict=Decision.Verdict.APPROVE, reason="Fine.", checklist=IDS)
+    return {"case": case.public_id}
+
+
 def private() -> list[str]:
     """Questions, longer golds and messages of the Full's pack that the public Smoke's has not."""
     return sorted(_texts(PACK) - _texts(SMOKE_PACK))
@@ -102,6 +127,8 @@ ACTS = {
     "seed": seed,
     "participant": participant,
     "system": system,
+    "revoked_key": revoked_key,
+    "approve": approve,
     "private": private,
     "send_mails": send_mails,
 }

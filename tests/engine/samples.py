@@ -37,7 +37,7 @@ def questions(*samples: Sample, scorer: str = "exact", gold: str = "blue0") -> d
                     sample=one.id,
                     dataset=one.dataset,
                     capability="A" if len(found) % 2 else "B",
-                    query=f"What is {one.id} colour 0?",
+                    query=f"What is {one.id} colour 0? Asked as {event.ask.question}.",
                     scorer=scorer,
                     gold=gold,
                 )

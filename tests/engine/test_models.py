@@ -142,9 +142,11 @@ def test_the_offline_model_answers_in_process_over_the_same_client() -> None:
     assert found.prompt_tokens > 100
 
 
-def test_other_models_need_an_address() -> None:
-    with pytest.raises(ValueError, match="base_url"):
-        build_model(ModelSettings(name="gpt-x"))
+def test_a_real_model_without_an_address_goes_to_the_librarys_own() -> None:
+    model = build_model(ModelSettings(name="gpt-4.1-mini", api_key=Secret("sk-1")))
+    assert isinstance(model, OpenAIChatModel)
+    assert str(model._client.base_url) == "https://api.openai.com/v1/"
+
 
 
 def post(body: object, path: str = "/v1/chat/completions") -> httpx2.Response:

@@ -13,8 +13,8 @@ from evaluations.engine.__main__ import main
 from evaluations.engine.bundle import read_statement, verify_bundle
 from evaluations.engine.bundle.files import read_files, write_files
 from tests.evaluations.whole_runs import (
-    DEADLINE,
     Published,
+    ended,
     figures_of,
     platform,
     publish,
@@ -50,10 +50,9 @@ def runs(pack: Path, service: str, tmp_path_factory: pytest.TempPathFactory) -> 
     """Folders of three finished command-line runs: the reference service, and the arms around it."""
     folder = tmp_path_factory.mktemp("runs")
     out = {name: folder / name for name in ("none", "full-text", "oracle")}
-    started = [run_by_command(pack, out["full-text"], smoke_pack=SMOKE_PACK, url=service)]
-    for arm in ("none", "oracle"):
-        started.append(run_by_command(pack, out[arm], "--arm", arm, smoke_pack=SMOKE_PACK))
-    assert [process.wait(timeout=DEADLINE) for process in started] == [0, 0, 0]
+    served = run_by_command(pack, out["full-text"], smoke_pack=SMOKE_PACK, url=service)
+    arms = [run_by_command(pack, out[arm], "--arm", arm, smoke_pack=SMOKE_PACK) for arm in ("none", "oracle")]
+    assert ended(served, *arms) == [0, 0, 0]
     return out
 
 

@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker
 
 from evaluations.engine.bundle import read_statement, verify_bundle
 from evaluations.engine.bundle.files import read_files, write_files
-from tests.evaluations.whole_runs import Published, figures_of, platform, publish, run_by_command
+from tests.evaluations.whole_runs import Published, ended, figures_of, platform, publish, run_by_command
 from tests.reference.serving import running
 
 # The database is made for tests that say they need it; the module's fixture uses it before them.
@@ -29,7 +29,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def local(service: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a command-line run against the service."""
     out = tmp_path_factory.mktemp("local") / "out"
-    assert run_by_command(PACK, out, url=service).wait(timeout=120) == 0
+    assert ended(run_by_command(PACK, out, url=service)) == [0]
     return out
 
 
@@ -52,7 +52,7 @@ def test_the_platform_publishes_the_figures_of_the_command_line(published: Publi
 
 
 def test_the_arm_in_process_finds_what_the_service_finds(local: Path, tmp_path: Path) -> None:
-    assert run_by_command(PACK, tmp_path / "arm", "--arm", "full-text").wait(timeout=120) == 0
+    assert ended(run_by_command(PACK, tmp_path / "arm", "--arm", "full-text")) == [0]
     assert figures_of(tmp_path / "arm" / "bundle") == figures_of(local / "bundle")
 
 

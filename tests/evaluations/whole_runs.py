@@ -60,6 +60,15 @@ def run_by_command(
     return subprocess.Popen([sys.executable, "-m", "evaluations.engine", *command], stdout=subprocess.DEVNULL)
 
 
+def ended(*started: subprocess.Popen[bytes]) -> list[int]:
+    """Waits for all of them; their exit codes. None is left running."""
+    try:
+        return [process.wait(timeout=DEADLINE) for process in started]
+    finally:
+        for process in started:
+            process.kill()  # does nothing to one that has ended
+
+
 def figures_of(bundle: Path) -> Mapping[str, Any]:
     """Overall and capabilities with their intervals, as the bundle states them."""
     return dict(read_statement(bundle)["scores"])
