@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -17,10 +16,11 @@ from evaluations.engine.conformance import CheckSettings, Progress, Report, run_
 from evaluations.engine.contract import Limits
 from evaluations.engine.types import Endpoint
 from evaluations.models import Check
+from evaluations.records import checking
+from evaluations.records.checking import LEASE
 from evaluations.runner.shells import endpoint_of
 
 log = logging.getLogger(__name__)
-LEASE = timedelta(minutes=3)
 NOTE_SECONDS = 0.5
 BROKEN = gettext_noop("The check broke on the platform's side. Nothing is held against you; start it again.")
 INCOMPLETE = gettext_noop("The check ran out of time: the service answered too slowly to finish it.")
@@ -44,15 +44,9 @@ def waiting() -> bool:
 
 
 def claim(*, token: str) -> ClaimedCheck | None:
-    """Take one queued check, by conditional update."""
-    now = clock.now()
-    for check in Check.objects.filter(status=Check.Status.QUEUED).order_by("requested_at")[:3]:
-        taken = Check.objects.filter(pk=check.pk, status=Check.Status.QUEUED).update(
-            status=Check.Status.RUNNING, claim_token=token, claim_expires_at=now + LEASE
-        )
-        if taken:
-            return _claimed(check, token)
-    return None
+    """Take one queued check."""
+    taken = checking.take(token=token)
+    return None if taken is None else _claimed(taken, token)
 
 
 def _claimed(check: Check, token: str) -> ClaimedCheck:
@@ -107,8 +101,8 @@ async def _run(claimed: ClaimedCheck, on_progress: Callable[[Progress], None]) -
     )
 
 
-def _mine(claimed: ClaimedCheck) -> Any:
-    return Check.objects.filter(pk=claimed.pk, status=Check.Status.RUNNING, claim_token=claimed.token)
+def _mine(claimed: ClaimedCheck) -> QuerySet[Check]:
+    return checking.held(token=claimed.token).filter(pk=claimed.pk)
 
 
 def note_progress(claimed: ClaimedCheck, *, done: int, total: int) -> None:
@@ -132,22 +126,15 @@ def finish(claimed: ClaimedCheck, *, report: Report | None) -> None:
 
 def renew(*, token: str, keys: Sequence[int]) -> None:
     """A probe of a slow service may take longer than the lease."""
-    running = Check.objects.filter(pk__in=keys, status=Check.Status.RUNNING, claim_token=token)
-    running.update(claim_expires_at=clock.now() + LEASE)
+    checking.held(token=token).filter(pk__in=keys).update(claim_expires_at=clock.now() + LEASE)
 
 
 def release(*, token: str) -> None:
     """What a stopping driver could not end starts anew elsewhere, at once."""
-    _requeue(Check.objects.filter(status=Check.Status.RUNNING, claim_token=token))
+    checking.put_back(checking.held(token=token))
 
 
 def expire() -> int:
     """Checks whose driver died go back into the queue."""
-    late = Check.objects.filter(status=Check.Status.RUNNING).filter(
-        Q(claim_expires_at__lt=clock.now()) | Q(claim_expires_at__isnull=True)
-    )
-    return _requeue(late)
-
-
-def _requeue(checks: QuerySet[Check]) -> int:
-    return checks.update(status=Check.Status.QUEUED, claim_token="", claim_expires_at=None, done=0)
+    over = Q(claim_expires_at__lt=clock.now()) | Q(claim_expires_at__isnull=True)
+    return checking.put_back(Check.objects.filter(over, status=Check.Status.RUNNING))

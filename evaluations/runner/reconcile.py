@@ -16,17 +16,17 @@ from evaluations import signals, states
 from evaluations.engine import flow
 from evaluations.engine.types import Fault
 from evaluations.models import Run, Unit
-from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS, KindChoice
+from evaluations.models.ledger import SERVICE_KINDS
 from evaluations.records import claims, heartbeats, pace, planning
 from evaluations.records.completion import Applied
 from evaluations.records.flows import limits_of, service_flow
+from evaluations.records.reopening import reopen_unsettled
 from evaluations.records.transitions import PLATFORM, Why, add_event, lock, transition
 from evaluations.runner import checks, finalise
 from evaluations.runner.turns import move_status
 from registration.types import START_ALARM_HOURS
 
 log = logging.getLogger(__name__)
-VERDICTS_AGAIN = timedelta(minutes=10)
 
 OUTAGE_OVER = gettext_noop("The memory service stayed away for longer than the cycle allows.")
 ALARM = gettext_noop("The run has not started yet; the organiser has been alarmed. The deadline stands.")
@@ -150,31 +150,3 @@ def _once(run: Run, *, kind: str, sentence: str) -> None:
         f"run:{run.public_id}:{kind}", users=staff, template="run_start_alarm", run=run.public_id,
         label=run.label, deadline=run.start_deadline_at.isoformat(), sentence=sentence,
     )  # fmt: skip
-
-
-def reopen_unsettled(run_id: int) -> bool:
-    """Model units that the provider failed are tried again after a while: no score is lost to a provider."""
-    with transaction.atomic():
-        run = lock(run_id)
-        now = clock.now()
-        failed = Unit.objects.filter(
-            run=run,
-            kind__in=MODEL_KINDS,
-            status=states.UnitStatus.FAILED,
-            finished_at__lte=now - VERDICTS_AGAIN,
-        )
-        asks = list(failed.values_list("ask", flat=True))
-        if run.is_final or not asks:
-            return False
-        Unit.objects.filter(
-            run=run, ask__in=asks, kind=KindChoice.JUDGE, status=states.UnitStatus.SKIPPED
-        ).update(status=states.UnitStatus.WAITING, code="", fault="", finished_at=None)
-        failed.update(
-            status=states.UnitStatus.READY,
-            code="",
-            fault="",
-            finished_at=None,
-            next_attempt_at=now,
-            history={},
-        )
-    return True

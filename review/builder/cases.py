@@ -16,7 +16,7 @@ from aml.web import audit, clock
 from evaluations import states
 from evaluations.models import Run
 from evaluations.records.transitions import PLATFORM, Why, lock, publish_move
-from review import findings
+from review import findings, records
 from review.builder.evidence import evidence_of
 from review.models import Case, Finding
 
@@ -92,8 +92,7 @@ def close_case(run_id: int) -> bool:
         return False
     with transaction.atomic():
         run = lock(run_id)
-        undecided = Case.objects.filter(run=run, status__in=Case.UNDECIDED)
-        return bool(undecided.update(status=Case.Status.CLOSED, closed_at=clock.now()))
+        return records.close_undecided(run)
 
 
 def _guarded(run_id: int) -> int:

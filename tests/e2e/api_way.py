@@ -85,7 +85,9 @@ class ApiWay:
 
     def _smoke(self) -> None:
         self._refuse("full_without_smoke", self.order("full"))
-        self.pairs["smoke"] = sorted(self._at_once("runs", self.order("smoke")), key=lambda one: one.status_code)
+        self.pairs["smoke"] = sorted(
+            self._at_once("runs", self.order("smoke")), key=lambda one: one.status_code
+        )
         self.replies["smoke"] = self.pairs["smoke"][0]
         self._until("smoke", f"runs/{self.id_of('smoke')}", ended=FINAL)
         self._refuse("smoke_too_soon", self.order("smoke", label="another smoke"))
@@ -119,7 +121,13 @@ class ApiWay:
         """Somebody else's script asks for what is Ada's."""
         run = f"runs/{self.id_of('full')}"
         with self.stage.api(self.other["key"]) as api:
-            for path in (run, f"{run}/events", f"{run}/attempts", f"{run}/bundle", f"checks/{self.id_of('check')}"):
+            for path in (
+                run,
+                f"{run}/events",
+                f"{run}/attempts",
+                f"{run}/bundle",
+                f"checks/{self.id_of('check')}",
+            ):
                 self.foreign[path] = api.get(path)
             for act in ("cancel", "resume"):
                 self.foreign[f"{run}/{act}"] = api.post(f"{run}/{act}")

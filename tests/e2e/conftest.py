@@ -17,7 +17,14 @@ from tests.e2e.stage import Stage
 
 #: Tests that use this process's own database come before a browser: while Playwright's event loop runs in
 #: this thread, Django refuses queries.
-ORDER = ("test_wrong_input", "test_demo", "test_api_way", "test_browser_way", "test_accessibility", "test_secrets")
+ORDER = (
+    "test_wrong_input",
+    "test_demo",
+    "test_api_way",
+    "test_browser_way",
+    "test_accessibility",
+    "test_secrets",
+)
 
 
 @pytest.hookimpl(trylast=True)

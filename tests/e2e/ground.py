@@ -1,26 +1,29 @@
-"""What the stage stands on, as a program in the stage's environment; each answers one line of JSON.
+"""What the stage stands on, as a program in the stage's environment.
 
-``python -m tests.e2e.ground seed``                      packs, an open cycle, the demo's people, baselines
-``python -m tests.e2e.ground participant NAME DIVISION`` somebody registered and approved
-``python -m tests.e2e.ground system REGISTRATION URL``   a system of theirs, and an Evaluation Key
-``python -m tests.e2e.ground revoked_key REGISTRATION``  an Evaluation Key that was revoked
-``python -m tests.e2e.ground approve RUN``               by both reviewers
-``python -m tests.e2e.ground private``                   texts of the Full's pack that nobody may see
-``python -m tests.e2e.ground send_mails``                what waits in the outbox
+``python -m tests.e2e.ground`` reads calls, one line of JSON each (``["participant", "Ada", "commercial"]``), and
+answers each with a line: ``{"answer": …}`` or ``{"error": traceback}``. It ends with its input.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from typing import Any
 
 PACK, SMOKE_PACK = "textual-tiny", "textual-smoke"
 LONG_ENOUGH = 12  # a shorter gold, such as "green", stands in many a sentence
 
 
+def migrate() -> None:
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+
+
 def seed() -> dict[str, Any]:
+    """Packs, an open cycle, the demo's people, baselines."""
     from aml.pages.demo import seed as demo
     from benchmarks.models import PackRelease
     from evaluations.services.baselines import run_baselines
@@ -32,6 +35,7 @@ def seed() -> dict[str, Any]:
 
 
 def participant(name: str, division: str) -> dict[str, str]:
+    """Somebody who is registered and approved."""
     from allauth.account.models import EmailAddress
 
     from aml.pages.demo.seed import ORGANISER, PASSWORD
@@ -53,6 +57,7 @@ def participant(name: str, division: str) -> dict[str, str]:
 
 
 def system(registration_id: str, memory: str) -> dict[str, str]:
+    """A system of theirs, and an Evaluation Key."""
     from registration.models import Member, Registration
     from registration.services import entries, keys
     from tests.e2e.stage import MEMORY_KEY
@@ -82,6 +87,7 @@ def revoked_key(registration_id: str) -> dict[str, str]:
 
 
 def approve(run_id: str) -> dict[str, str]:
+    """By both reviewers."""
     from aml.web.models import User
     from review.models import Case, Decision
     from review.services.checklist import IDS
@@ -116,14 +122,15 @@ def _private_parts(body: dict[str, Any]) -> Iterator[str]:
     yield from (part for part in parts if isinstance(part, str) and len(part) >= LONG_ENOUGH)
 
 
-def send_mails() -> dict[str, int]:
+def send_mails() -> None:
+    """What waits in the outbox."""
     from aml.web import outbox
 
     outbox.send_pending()
-    return {}
 
 
-ACTS = {
+ACTS: dict[str, Callable[..., Any]] = {
+    "migrate": migrate,
     "seed": seed,
     "participant": participant,
     "system": system,
@@ -134,13 +141,20 @@ ACTS = {
 }
 
 
-def main(act: str, *arguments: str) -> None:
+def main() -> None:
     import django
 
+    # What an act prints goes to the log: the answers have the output to themselves.
+    answers, sys.stdout = sys.stdout, sys.stderr
     django.setup()
-    print(json.dumps(ACTS[act](*arguments)))  # type: ignore[operator]  # one table for acts of any arguments
+    for line in sys.stdin:
+        act, *arguments = json.loads(line)
+        try:
+            reply = {"answer": ACTS[act](*arguments)}
+        except Exception:  # the test that asked shall see it
+            reply = {"error": traceback.format_exc()}
+        print(json.dumps(reply), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, ".")
-    main(*sys.argv[1:])
+    main()

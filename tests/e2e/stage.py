@@ -31,13 +31,14 @@ PASSWORD = "memory-demo-2026"  # of the demo's people
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """``site`` and ``memory`` are addresses; ``public_memory`` is the same service by another name."""
+    """``site`` and ``memory`` are addresses; ``helper`` is the ground's program."""
 
     site: str
     memory: str
     folder: Path
     environment: Mapping[str, str]
     processes: Processes
+    helper: subprocess.Popen[str]
 
     def sql(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with contextlib.closing(psycopg2.connect(self.environment["DATABASE_URL"])) as connection:
@@ -49,18 +50,16 @@ class Stage:
     def count(self, table: str) -> int:
         return int(self.sql(f"SELECT count(*) FROM {table}")[0][0])  # noqa: S608 - a name of ours
 
-    def ground(self, *arguments: str) -> Any:
-        """What ``python -m tests.e2e.ground …`` answers."""
-        output = self.program("-m", "tests.e2e.ground", *arguments)
-        return json.loads(output.splitlines()[-1])
-
-    def program(self, *command: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, env={**os.environ, **self.environment},
-            capture_output=True, text=True, check=False, timeout=120,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{command}: {done.stderr[-4000:]}"
-        return done.stdout
+    def ground(self, act: str, *arguments: str) -> Any:
+        """What ``tests.e2e.ground`` answers."""
+        asked, answers = self.helper.stdin, self.helper.stdout
+        assert asked is not None
+        assert answers is not None
+        asked.write(json.dumps([act, *arguments]) + "\n")
+        asked.flush()
+        reply = json.loads(answers.readline())
+        assert "error" not in reply, reply["error"]
+        return reply["answer"]
 
     def logs(self) -> dict[str, str]:
         """What each process has printed."""
@@ -94,14 +93,33 @@ def running(folder: Path, *, database_url: str, redis_url: str) -> Iterator[Stag
         "PYTHONUNBUFFERED": "1",
     }
     processes = Processes(logs=folder / "logs")
-    stage = Stage(site=site, memory=memory, folder=folder, environment=environment, processes=processes)
-    stage.program("manage.py", "migrate", "--verbosity", "0")
-    try:
-        _start(stage)
-        stage.ground("seed")
-        yield stage
-    finally:
-        processes.stop()
+    with _helper(environment, folder / "ground.log") as helper:
+        stage = Stage(
+            site=site,
+            memory=memory,
+            folder=folder,
+            environment=environment,
+            processes=processes,
+            helper=helper,
+        )
+        try:
+            stage.ground("migrate")
+            _start(stage)
+            stage.ground("seed")
+            _wait(stage)
+            yield stage
+        finally:
+            processes.stop()
+
+
+@contextlib.contextmanager
+def _helper(environment: Mapping[str, str], log: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.e2e.ground"]
+    with log.open("ab") as errors, subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "aml.settings", **environment},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+    ) as helper:  # fmt: skip
+        yield helper
 
 
 def _start(stage: Stage) -> None:
@@ -117,6 +135,9 @@ def _start(stage: Stage) -> None:
           "--loglevel", "INFO", **environment)  # fmt: skip
     port = str(urlsplit(stage.memory).port)
     start("memory", "manage.py", "reference_memory", "--port", port, **environment)
+
+
+def _wait(stage: Stage) -> None:
     wait_for(f"{stage.site}/readyz", stage.processes)
     wait_for(f"{stage.memory}/health", stage.processes)
 

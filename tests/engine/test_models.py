@@ -148,7 +148,6 @@ def test_a_real_model_without_an_address_goes_to_the_librarys_own() -> None:
     assert str(model._client.base_url) == "https://api.openai.com/v1/"
 
 
-
 def post(body: object, path: str = "/v1/chat/completions") -> httpx2.Response:
     async def run() -> httpx2.Response:
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://t") as client:

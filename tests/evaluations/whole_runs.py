@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
 from django.test import override_settings
 from pytest_django import DjangoDbBlocker
 
@@ -25,9 +21,9 @@ from evaluations.engine.bundle import read_statement
 from evaluations.engine.offline import ANSWER_MODEL, JUDGE_MODEL
 from evaluations.models import EvaluationContract, Run, RunScore
 from evaluations.records import planning, quota
-from evaluations.runner.driver import Driver
 from evaluations.services import bundle_of, platform_key_id
 from evaluations.services.contracts import make_contract
+from tests.evaluations.ledger.driving import drive, final
 from tests.factories import make_entry, make_version
 from tests.run_factories import make_run, open_track
 
@@ -101,7 +97,7 @@ def publish(pack: Path | str, *, smoke_pack: str, url: str, folder: Path) -> Pub
         judge_model=JUDGE_MODEL,
     )
     run = _planned(contract, url=url)
-    asyncio.run(_drive(run))
+    drive(final(run.pk), seconds=DEADLINE)
     run.refresh_from_db()
     paths = {sealed: folder / f"{'sealed' if sealed else 'public'}.zip" for sealed in (True, False)}
     for sealed, path in paths.items():
@@ -120,26 +116,6 @@ def _planned(contract: EvaluationContract, *, url: str) -> Run:
     quota.reserve(run, now=clock.now())
     planning.plan(run.pk)
     return run
-
-
-async def _drive(run: Run) -> None:
-    driver = Driver()
-    driving = asyncio.create_task(driver.run())
-    ends = time.monotonic() + DEADLINE
-    while not driving.done() and time.monotonic() < ends and not await _is_final(run):
-        await asyncio.sleep(0.3)
-    driver.stop()
-    await driving
-    await sync_to_async(_disconnect)()
-
-
-async def _is_final(run: Run) -> bool:
-    return (await Run.objects.aget(pk=run.pk)).is_final
-
-
-def _disconnect() -> None:
-    # Looked up here, in the thread that looked at the run: connections belong to threads.
-    connection.close()
 
 
 def _published(run: Run, paths: Mapping[bool, Path]) -> Published:
