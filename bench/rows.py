@@ -6,14 +6,10 @@ from datetime import timedelta
 
 from aml.web import clock
 from benchmarks.models import PackRelease
-from evaluations.engine.protocol import PackPart, build_contract
-from evaluations.engine.types import ModelSettings
-from evaluations.models import EvaluationContract, Run
+from evaluations.models import Run
 from evaluations.records import planning, quota
+from evaluations.services.contracts import make_contract
 from registration.models import Cycle, Entry, Participant, Registration, Version
-
-ANSWER = ModelSettings(name="aml-offline-answer-1")
-JUDGE = ModelSettings(name="aml-offline-judge-1")
 
 
 def make_run(release: PackRelease, *, port: int, name: str, concurrency: int) -> Run:
@@ -22,7 +18,7 @@ def make_run(release: PackRelease, *, port: int, name: str, concurrency: int) ->
     registration = version.entry.registration
     run = Run.objects.create(
         version=version, registration=registration, cycle=registration.cycle, track="textual", kind="full",
-        label=name, contract=_contract(release), pack=release,
+        label=name, contract=make_contract(track="textual", full_pack=release, smoke_pack=release), pack=release,
         start_deadline_at=clock.now() + timedelta(hours=48),
         spec={
             "endpoint": {
@@ -58,26 +54,3 @@ def _version(*, port: int, name: str, concurrency: int) -> Version:
         search_url=f"http://127.0.0.1:{port}/search", auth_scheme="none", add_concurrency=min(concurrency, 64),
         search_concurrency=concurrency, contact="bench@example.org",
     )  # fmt: skip
-
-
-def _contract(release: PackRelease) -> EvaluationContract:
-    part = PackPart(
-        hash=release.hash, manifest=release.read_manifest(), answer_template=release.answer_prompt,
-        judge_template=release.judge_prompt,
-    )  # fmt: skip
-    built = build_contract(full_pack=part, smoke_pack=part, answer_model=ANSWER, judge_model=JUDGE)
-    row, _ = EvaluationContract.objects.get_or_create(
-        hash=built.hash,
-        defaults={
-            "track": "textual", "spec": built.spec, "full_pack": release, "smoke_pack": release, "offline": True,
-            "answer_model": _parameters(ANSWER), "judge_model": _parameters(JUDGE),
-        },
-    )  # fmt: skip
-    return row
-
-
-def _parameters(chosen: ModelSettings) -> dict[str, object]:
-    return {
-        "name": chosen.name, "max_output_tokens": chosen.max_output_tokens, "temperature": chosen.temperature,
-        "seed": chosen.seed,
-    }  # fmt: skip

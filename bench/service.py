@@ -45,7 +45,9 @@ class Service(asyncio.Protocol):
 def _reply(request: dict[str, object]) -> bytes:
     if "query" in request:
         return FOUND
-    return orjson.dumps({"success": True, **{name: request[name] for name in ("request_id", "user_id", "session_id")}})
+    return orjson.dumps(
+        {"success": True, **{name: request[name] for name in ("request_id", "user_id", "session_id")}}
+    )
 
 
 async def _serve(port: int, delay: float) -> None:

@@ -33,7 +33,7 @@ def environment(var: Path, **more: str) -> dict[str, str]:
     return {**kept, **secrets, **BRISK_DRIVING, "DJANGO_SETTINGS_MODULE": "aml.settings", **own, **more}
 
 
-def test_database_url() -> str:
+def url_of_test_database() -> str:
     """Of the database that pytest-django made."""
     told = connection.settings_dict
     login = told["USER"] + (f":{told['PASSWORD']}" if told["PASSWORD"] else "")

@@ -1,7 +1,7 @@
 """A run against a service on this machine, and what its ledger says in the end.
 
 As a program, for databases that this process doesn't use:
-``python -m tests.celery.stage prepare PORT`` migrates, writes the run and prints its id;
+``python -m tests.celery.stage prepare PORT`` writes the run and prints its id;
 ``python -m tests.celery.stage report ID`` prints the report as JSON.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 SHAPES = ("+?++??+?", "++?+?", "?+??+", "+++++?", "+?+?+?", "++??+?")
-MANY = SHAPES * 4
+MANY = SHAPES * 3
 SCORER = "judge_binary"
 
 #: Waits of seconds instead of minutes.
@@ -81,7 +81,7 @@ def figures_of(score: Any) -> dict[str, Any]:
     return {
         "overall": [score.overall, score.ci_low, score.ci_high],
         "counts": [score.asks, score.scored, score.unscored, score.zero_by_failure],
-        "capabilities": sorted((one["capability"], one["score"]["mean"]) for one in score.capabilities),
+        "capabilities": _means(score.capabilities),
     }
 
 
@@ -108,18 +108,19 @@ def statement_figures(statement: Any) -> dict[str, Any]:
     return {
         "overall": [overall["mean"], overall["low"], overall["high"]],
         "counts": [counts[name] for name in ("asks", "scored", "unscored", "zero_by_failure")],
-        "capabilities": sorted((one["capability"], one["score"]["mean"]) for one in scores["capabilities"]),
+        "capabilities": _means(scores["capabilities"]),
     }
+
+
+def _means(rows: list[dict[str, Any]]) -> list[list[Any]]:
+    return sorted([one["capability"], one["score"] and one["score"]["mean"]] for one in rows)
 
 
 def _program(action: str, argument: str) -> None:
     import django
 
     django.setup()
-    from django.core.management import call_command
-
     if action == "prepare":
-        call_command("migrate", verbosity=0)
         print(prepare(int(argument), shapes=MANY))
     else:
         print(json.dumps(report(int(argument))))

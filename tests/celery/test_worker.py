@@ -25,7 +25,7 @@ from tests.celery.processes import (
     ending,
     environment,
     redis,
-    test_database_url,
+    url_of_test_database,
     wait_for,
     worker,
 )
@@ -51,7 +51,7 @@ def broker(tmp_path: Path) -> Iterator[int]:
 @pytest.fixture
 def env(tmp_path: Path, broker: int, transactional_db: None) -> dict[str, str]:
     url = f"redis://127.0.0.1:{broker}/0"
-    return environment(tmp_path / "var", DATABASE_URL=test_database_url(), REDIS_URL=url)
+    return environment(tmp_path / "var", DATABASE_URL=url_of_test_database(), REDIS_URL=url)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_worker_killed_twice_in_mid_run_changes_no_score(
     env: dict[str, str], tmp_path: Path, service: FakeService, expected: dict[str, Any]
 ) -> None:
     run_id, log = prepare(service.port, shapes=MANY), tmp_path / "worker.log"
-    for number in (12, 25):
+    for number in (10, 15):
         killed = worker(env, log)
         with ending(killed):
             hits(service, number, log)
@@ -134,7 +134,7 @@ def test_a_worker_frozen_past_the_end_of_its_claims_changes_nothing(
         frozen.signal_all(signal.SIGSTOP)
         other = worker(env, tmp_path / "other.log", name="other")
         with ending(other):
-            hits(service, 25, tmp_path / "other.log")
+            hits(service, 15, tmp_path / "other.log")
             frozen.signal_all(signal.SIGCONT)
             found = until_final(run_id, log)
             time.sleep(1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tests.fakes.service import Hit
 
@@ -29,7 +30,7 @@ def testify(hits: Sequence[Hit], calls: Mapping[str, Sequence[int]]) -> Testimon
         unknown=len(keys) - len(known),
         extra=len(keys) - len(set(keys)),
         disorder=[lane for lane in {lane for lane, _ in known} if not _in_order(known, lane)],
-        longest_silence=max((b.time - a.time for a, b in zip(hits, hits[1:], strict=False)), default=0.0),
+        longest_silence=max((b.time - a.time for a, b in pairwise(hits)), default=0.0),
     )
 
 

@@ -55,9 +55,8 @@ class ApiWay:
         return {**made, **({"statements": STATEMENTS} if kind == "full" else {}), **fields}
 
     def _system(self, name: str) -> dict[str, str]:
-        made = self.stage.ground("participant", name, "commercial")
-        system: dict[str, str] = self.stage.ground("system", made["registration"], self.stage.memory)
-        return made | system
+        made: dict[str, str] = self.stage.ground("participant", name, "commercial")
+        return made | self.stage.ground("system", made["registration"], self.stage.memory)
 
     def _bad_keys(self) -> None:
         keys = {

@@ -114,7 +114,7 @@ def test_the_system_is_public(api_way: ApiWay) -> None:
 def test_me_tells_quota_and_cooldown(api_way: ApiWay) -> None:
     [track] = [one for one in api_way.replies["me"].json()["quota"]["tracks"] if one["track"] == "textual"]
     assert track["fulls"] == {"used": 1, "limit": 2, "left": 1}
-    assert datetime.fromisoformat(track["cooldown_until"])
+    assert track["cooldown_until"] == api_way.replies["in_cooldown"].json()["detail"]["next_allowed_at"]
 
 
 # ---- Who asks ---------------------------------------------------------------------------------
