@@ -193,6 +193,11 @@ if DATABASE_URL.startswith("postgres"):
     DATABASES = {
         "default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True))
     }
+    # A process frozen inside a transaction must not keep a run's lock: shorter than a claim lasts between
+    # two renewals, so that the drivers who wait for it lose none of theirs.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
+        "options", "-c idle_in_transaction_session_timeout=15000"
+    )
 else:
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     _sqlite = DATABASE_URL.removeprefix("sqlite://").removeprefix("/") or str(VAR_DIR / "aml.sqlite3")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from aml.lib.tracks import Track
 from benchmarks.packs.files import Case, write_pack
 from benchmarks.packs.prompts import default_prompts
 from benchmarks.types import (
@@ -20,7 +21,6 @@ from benchmarks.types import (
     Question,
     Sample,
     Title,
-    Track,
     Visibility,
 )
 

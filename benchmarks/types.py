@@ -5,6 +5,7 @@ Pure Python: no Django. JSON Schemas are generated from these models.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
@@ -56,7 +57,13 @@ class VideoPart(Strict):
 Part = Annotated[TextPart | ImagePart | AudioPart | VideoPart, Field(discriminator="type")]
 Content = NonEmpty | Annotated[tuple[Part, ...], Field(min_length=1)]
 
-MAX_TIMESTAMP_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+#: What the memory contract promises of the messages sent; packs are checked against it.
+MAX_TIMESTAMP_MS: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+MAX_CHARACTERS: Final[Mapping[Track, int]] = {
+    Track.TEXTUAL: 8_000, Track.MULTIMODAL: 8_000, Track.CODING: 100_000,
+}  # fmt: skip
+CHUNK_MESSAGES: Final = 20
+CHUNK_WORDS: Final = 2_000
 
 
 class Message(Strict):
@@ -159,8 +166,8 @@ class ModelUse(Strict):
 
 
 class Chunking(Strict):
-    max_messages: Annotated[int, Field(ge=1)] = 20
-    max_words: Annotated[int, Field(ge=1)] = 2_000
+    max_messages: Annotated[int, Field(ge=1)] = CHUNK_MESSAGES
+    max_words: Annotated[int, Field(ge=1)] = CHUNK_WORDS
 
 
 class Counts(Strict):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
+from aml.web.guarding import guarded
 from evaluations import signals
 from leaderboard import services
-
-log = logging.getLogger(__name__)
 
 
 def connect() -> None:
@@ -19,11 +17,11 @@ def connect() -> None:
 
 
 def _publication_changed(*, run_id: int, **_: Any) -> None:
-    """A reviewer's decision is committed by now: what breaks here is made good by ``publish_pending``."""
-    try:
-        services.settle(run_id)
-    except Exception:  # the decision stands, and the reviewer's page must not fail for the board's sake
-        log.exception("the board row of run %s could not be settled", run_id)
+    """The decision is committed, and the reviewer's page must not fail for the board's sake.
+
+    What breaks here is made good by ``publish_pending``.
+    """
+    guarded(services.settle, run_id)
 
 
 def _baselines_measured(*, contract_id: int, **_: Any) -> None:

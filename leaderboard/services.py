@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 
 from aml.lib.canonical import canonical_hash
 from aml.web import audit, clock, outbox
+from aml.web.guarding import guarded
 from aml.web.models import User
 from evaluations.models import CycleTrack, EvaluationContract, Run
 from evaluations.records.transitions import PLATFORM, Why, lock, publish_move
@@ -22,7 +23,7 @@ from evaluations.states import Publication, RunStatus
 from leaderboard.builder import build, run_cells
 from leaderboard.models import BoardRow, Snapshot
 from leaderboard.types import Board
-from registration.models import Cycle, Member
+from registration.models import Cycle, acting_people
 from registration.models.participants import DivisionChoice
 
 PUBLISHED = gettext_noop("Published on the board.")
@@ -59,8 +60,11 @@ def settle(run_id: int, *, actor: User | None = None) -> bool:
 
 
 def publish_pending() -> int:
-    """Settle every run whose row and publication disagree, such as after a lost message; returns how many."""
-    return sum(settle(run_id) for run_id in unsettled().values_list("pk", flat=True))
+    """Settle every run whose row and publication disagree, such as after a lost message; returns how many.
+
+    One run's trouble stops no other.
+    """
+    return sum(guarded(settle, run_id) for run_id in unsettled().values_list("pk", flat=True))
 
 
 def refresh(*, cycle: Cycle, track: str, division: str, reason: str) -> list[Snapshot]:
@@ -125,7 +129,7 @@ def _publish(run: Run, *, cycle: Cycle, cells: list[list[object]] | None, actor:
         )
     publish_move(run.pk, Publication.PUBLISHED, why=Why(actor=PLATFORM, sentence=PUBLISHED, user=actor))
     _show(run, cycle=cycle, cells=cells, actor=actor)
-    _tell(run)
+    _tell(run, on_board=BoardRow.objects.current().filter(run=run).exists())
     return True
 
 
@@ -139,7 +143,7 @@ def _why_not(run: Run, *, cycle: Cycle) -> str:
 
 def _show(run: Run, *, cycle: Cycle, cells: list[list[object]] | None, actor: User | None) -> bool:
     row = BoardRow.objects.filter(run=run).first() or _new_row(run, cells=cells)
-    if row.is_current or _beaten(row):
+    if row.is_current or Run.objects.filter(_beaten(), pk=run.pk).exists():
         return False
     BoardRow.objects.filter(entry=row.entry, track=row.track, is_current=True).update(is_current=False)
     row.is_current = True
@@ -163,20 +167,21 @@ def _new_row(run: Run, *, cells: list[list[object]] | None) -> BoardRow:
     )
 
 
-def _beaten(row: BoardRow) -> bool:
-    """Whether another Full of the entry stands before this one, on the board or taken down since.
+def _beaten() -> Q:
+    """Runs before which another Full of the entry stands, on the board or taken down since.
 
     The newest accepted that succeeded counts, not the best; a partial one gives way to any that succeeded and
     stands (product.md, rule 8).
     """
-    others = BoardRow.objects.filter(entry=row.entry, track=row.track).exclude(run=row.run)
-    later = Q(run__accepted_at__gt=row.run.accepted_at) | Q(
-        run__accepted_at=row.run.accepted_at, run__pk__gt=row.run.pk
+    others = BoardRow.objects.filter(entry=OuterRef("version__entry"), track=OuterRef("track"))
+    later = Q(run__accepted_at__gt=OuterRef("accepted_at")) | Q(
+        run__accepted_at=OuterRef("accepted_at"), run__pk__gt=OuterRef("pk")
     )
     succeeded = Q(run__status=RunStatus.SUCCEEDED)
-    if row.run.status == RunStatus.SUCCEEDED:
-        return others.filter(later & succeeded).exists()
-    return others.filter(later | (succeeded & Q(is_current=True))).exists()
+    before_partial = later | (succeeded & Q(is_current=True))
+    return Q(Exists(others.filter(later & succeeded))) | (
+        ~Q(status=RunStatus.SUCCEEDED) & Q(Exists(others.filter(before_partial)))
+    )
 
 
 def _take_down(run: Run, *, cycle: Cycle, actor: User | None) -> bool:
@@ -200,27 +205,24 @@ def _record(act: str, row: BoardRow, *, actor: User | None, **data: str) -> None
     )  # fmt: skip
 
 
-def _tell(run: Run) -> None:
-    people = User.objects.filter(memberships__participant__registrations=run.registration_id).exclude(
-        memberships__role=Member.Role.VIEWER
-    )
+def _tell(run: Run, *, on_board: bool) -> None:
+    """``on_board``: False where another Full of the entry stands before this one."""
     outbox.enqueue(
-        f"run:{run.public_id}:published", users=people.distinct(), template="run_published",
+        f"run:{run.public_id}:published", users=acting_people(run.registration_id), template="run_published",
         label=run.label, run=run.public_id, track=run.track, division=run.registration.division,
-        system=run.version.entry.name,
+        system=run.version.entry.name, slug=run.version.entry.slug, on_board=on_board,
     )  # fmt: skip
 
 
 def unsettled() -> QuerySet[Run]:
     """Runs whose row may disagree with their publication."""
     shown = Q(publication=Publication.PUBLISHED)
-    standing = BoardRow.objects.current().filter(entry=OuterRef("version__entry"), track=OuterRef("track"))
     return (
         Run.objects.fulls()
         .filter(
             Q(publication=Publication.APPROVED)
             | (shown & Q(board_row__isnull=True))
-            | (shown & ~Exists(standing))
+            | (shown & Q(board_row__is_current=False) & ~_beaten())
             | (~shown & Q(board_row__is_current=True))
         )
         .order_by("accepted_at", "pk")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
+from aml.web.guarding import guarded
 from evaluations import signals
 from review import builder
-
-log = logging.getLogger(__name__)
 
 
 def connect() -> None:
@@ -20,17 +18,11 @@ def connect() -> None:
 
 def _run_finished(*, run_id: int, **_: Any) -> None:
     """The run's end is committed by now, and the driver must go on with the other runs."""
-    try:
-        builder.open_case(run_id)
-    except Exception:
-        log.exception("no case could be opened for run %s", run_id)
+    guarded(builder.open_case, run_id)
 
 
 def _publication_changed(*, run_id: int, **_: Any) -> None:
-    try:
-        builder.close_case(run_id)
-    except Exception:
-        log.exception("the case of run %s could not be closed", run_id)
+    guarded(builder.close_case, run_id)
 
 
 def _reconciled(**_: Any) -> None:

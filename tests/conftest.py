@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 from pytest_django import Settings
 
 
@@ -21,6 +23,14 @@ def django_db_modify_db_settings(
     """SQLite in a file: in memory, a driver's threads share one cache and lock each other out at once."""
     if connection.vendor == "sqlite":
         connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@connection_created.connect
+def _let_tests_wait(connection: BaseDatabaseWrapper, **_: object) -> None:
+    """Most tests are one transaction, and may wait for a browser or a program in it."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET idle_in_transaction_session_timeout = 0")
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,6 @@ from benchmarks.models import PackRelease
 from evaluations.engine.types import Fault
 from evaluations.models import Check, CycleTrack, EvaluationContract, Run, RunScore
 from evaluations.services import Order, statements
-from evaluations.services.eligibility import endpoint_spec
 from registration.models import Cycle, Registration, Version
 from tests.factories import make_entry, make_version
 
@@ -91,7 +90,7 @@ def make_run(
 
 def run_spec(version: Version) -> dict[str, Any]:
     return {
-        "endpoint": endpoint_spec(version),
+        "endpoint": version.endpoint(),
         "concurrency": {"add": version.add_concurrency, "search": version.search_concurrency},
         "limits": {},
         "statements": {"version": 1, "accepted": {}},

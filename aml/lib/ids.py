@@ -8,6 +8,9 @@ import hmac
 import secrets
 
 
+MAX_ID_LENGTH = 64  # what the contract promises of the ids that services are sent
+
+
 def opaque_id(secret: bytes, *parts: str) -> str:
     """Same parts and secret, same id: 56 characters of ``[a-z2-7:]``, telling nothing of either."""
     message = b"\x00".join(part.encode() for part in parts)

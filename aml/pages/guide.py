@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 from aml.pages import cycles
 from aml.pages.refusals import REFUSALS
 from aml.web import formats
-from evaluations.engine.contract import Limits, contract_document, user_agent
-from evaluations.runner.shells import VERSION
+from evaluations.engine.contract import Limits, contract_document
+from evaluations.runner.shells import platform_agent
 from registration.models import Cycle
 
 ADD_REQUEST = {
@@ -76,8 +76,7 @@ CALLS = (
 @require_safe
 def api_guide(request: HttpRequest) -> HttpResponse:
     cycle = cycles.current()
-    agent = user_agent(version=VERSION, site_url=settings.SITE_URL)
-    document = contract_document(limits_of(cycle), agent=agent)
+    document = contract_document(limits_of(cycle), agent=platform_agent())
     context = {
         "cycle": cycle,
         "document": document,

@@ -14,14 +14,15 @@ SMOKE_QUEUE = "smoke"  # of a worker that is kept for Smokes
 MESSAGE_SECONDS = 60  # an older message is worth nothing: reconcile has sent another
 
 
-def task(
-    *, name: str, queue: str = DEFAULT_QUEUE, time_limit: int = 120
-) -> Callable[[Callable[..., None]], Task[..., None]]:
-    """A task that is acknowledged late, ignores its result, and is safe to run twice at once."""
+def task(*, name: str, time_limit: int = 120) -> Callable[[Callable[..., None]], Task[..., None]]:
+    """A task that is acknowledged late, ignores its result, and is safe to run twice at once.
+
+    Its queue is chosen when it is sent; what beat sends goes to the default one.
+    """
 
     def decorate(function: Callable[..., None]) -> Task[..., None]:
         made: Task[..., None] = shared_task(
-            name=name, queue=queue, acks_late=True, ignore_result=True, time_limit=time_limit
+            name=name, acks_late=True, ignore_result=True, time_limit=time_limit
         )(function)
         return made
 

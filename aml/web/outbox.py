@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from datetime import timedelta
+from smtplib import SMTPResponseException
 from typing import Any
 
 from django.conf import settings
@@ -66,7 +67,7 @@ def _send_one(pk: int) -> int:
         message.save(update_fields=["attempts", "next_attempt_at"])
     try:
         _deliver(message)
-    except OSError as error:  # smtplib's errors and sockets' are OSErrors
+    except Exception as error:  # the server's refusal, or a template that doesn't fit: the others must go out
         log.warning("mail %s not sent: %s", message.pk, type(error).__name__)
         _note_failure(message, error)
         return 0
@@ -77,9 +78,12 @@ def _send_one(pk: int) -> int:
 
 
 def _note_failure(message: OutboxMessage, error: Exception) -> None:
+    """The error's kind alone: its text may quote the mail, its recipient or the server's log-in."""
     if message.attempts >= MAX_ATTEMPTS:
         message.status = OutboxMessage.Status.FAILED
-    message.error = f"{type(error).__name__}: {error}"[:500]
+    message.error = type(error).__name__
+    if isinstance(error, SMTPResponseException):
+        message.error += f" {error.smtp_code}"
     message.save(update_fields=["status", "error"])
 
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from benchmarks.types import Chunking, Message
-
-MAX_TEXTUAL_CHARACTERS = 8_000
+from aml.lib.tracks import Track
+from benchmarks.types import MAX_CHARACTERS, Chunking, Message
 
 # One CJK character is a word by itself: kana, ideographs with their extensions, Hangul syllables.
 _CJK = (
@@ -30,7 +29,7 @@ def message_words(message: Message) -> int:
     return sum(word_count(part.text) for part in message.content if part.type == "text")
 
 
-def split_long_message(message: Message, *, limit: int = MAX_TEXTUAL_CHARACTERS) -> list[Message]:
+def split_long_message(message: Message, *, limit: int = MAX_CHARACTERS[Track.TEXTUAL]) -> list[Message]:
     """Pieces of at most ``limit`` characters, cut at white space, with the same role and time.
 
     A run of more than ``limit`` characters without a space is cut at the limit: there is no

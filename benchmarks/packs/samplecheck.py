@@ -6,15 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from aml.lib.tracks import Track
-from benchmarks.packs.chunking import MAX_TEXTUAL_CHARACTERS, message_words
+from benchmarks.packs.chunking import message_words
 from benchmarks.packs.golds import GOLD_SHAPES, gold_problem
-from benchmarks.types import Add, Ask, Manifest, Message, Question, Sample
-
-MAX_CHARACTERS: Mapping[Track, int] = {
-    Track.TEXTUAL: MAX_TEXTUAL_CHARACTERS,
-    Track.MULTIMODAL: MAX_TEXTUAL_CHARACTERS,
-    Track.CODING: 100_000,
-}
+from benchmarks.types import MAX_CHARACTERS, Add, Ask, Manifest, Message, Question, Sample
 
 Problem = tuple[str, str]
 

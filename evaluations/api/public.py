@@ -14,9 +14,9 @@ from rest_framework.request import Request
 
 from aml.web import clock
 from evaluations.api.answers import tagged
-from evaluations.engine.contract import Limits, contract_document, user_agent
+from evaluations.engine.contract import Limits, contract_document
 from evaluations.models import CycleTrack
-from evaluations.runner.shells import VERSION
+from evaluations.runner.shells import platform_agent
 from evaluations.services import statements
 from registration.models import Cycle
 from registration.types import DEFAULT_POLICY
@@ -37,8 +37,7 @@ def contract(request: Request) -> HttpResponse:
     """Limits with units, the retry table, error codes with whose fault, JSON Schemas."""
     cycle = Cycle.objects.current_at(clock.now())
     limits = Limits.model_validate(cycle.limits if cycle else {})
-    agent = user_agent(version=VERSION, site_url=settings.SITE_URL)
-    document = contract_document(limits, agent=agent)
+    document = contract_document(limits, agent=platform_agent())
     return tagged(request, document | {"egress_addresses": list(settings.EGRESS_ADDRESSES)})
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from benchmarks.types import Capability
 from evaluations.engine.draws import (
@@ -132,6 +133,21 @@ def aggregate_clusters(
         zero_by_failure=zeros,
         clusters=len({(cell.dataset, cell.cluster) for cell in cells}),
     )
+
+
+def score_fields(figures: Aggregate) -> dict[str, Any]:
+    """``figures`` as rows and answers hold them; Overall and its interval None while an ask is open."""
+    overall = figures.overall
+    return {
+        "overall": overall and overall.mean,
+        "ci_low": overall and overall.low,
+        "ci_high": overall and overall.high,
+        "asks": figures.asks,
+        "scored": figures.scored,
+        "unscored": figures.unscored,
+        "zero_by_failure": figures.zero_by_failure,
+        "capabilities": [asdict(one) for one in figures.capabilities],
+    }
 
 
 def _cell(cluster: str, dataset: str, capability: str, scores: Sequence[AskScore]) -> Cell:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aml.lib.canonical import sha256_hex
+from aml.lib.text import safe_text
 from benchmarks.scorers.letters import single_letters
 from benchmarks.types import Question
 from evaluations.engine import tokens
@@ -140,7 +141,8 @@ async def answer_question(
 async def _ask(*, model: ChatModel, question: Question, prompt: RenderedPrompt) -> AnswerOutcome:
     completion = await model.complete(prompt.text)
     limit = None if question.scorer in UNCAPPED else MAX_ANSWER_WORDS
-    answer = "" if completion.failure else parse_answer(completion.text, max_words=limit)
+    # Scored as it is stored, so that a later recomputation gives the same.
+    answer = "" if completion.failure else parse_answer(safe_text(completion.text), max_words=limit)
     return AnswerOutcome(prompt=prompt, completion=completion, answer=answer, failure=completion.failure)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from aml.lib.ids import MAX_ID_LENGTH
+from aml.lib.tracks import Track
+from benchmarks.types import CHUNK_MESSAGES, CHUNK_WORDS, MAX_CHARACTERS, MAX_TIMESTAMP_MS
 from evaluations.engine.errors import CODES, Code
 from evaluations.engine.types import Operation
 from evaluations.engine.wire import schemas
@@ -28,7 +31,7 @@ def user_agent(*, version: str, site_url: str) -> str:
 
 
 class Limits(BaseModel):
-    """Every number of the contract; a cycle overrides some with ``Limits.model_validate({...})``."""
+    """Every number that a cycle may override, with ``Limits.model_validate({...})``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -96,14 +99,6 @@ class Limits(BaseModel):
         default=86400.0, description="Time until the cycle's policy ends a paused run."
     )
 
-    message_textual: Count = Field(default=8000, description="Characters of one message in Textual.")
-    message_coding: Count = Field(default=100_000, description="Characters of one message in Coding.")
-    chunk_messages: Count = Field(default=20, description="Messages of one Textual Add.")
-    chunk_words: Count = Field(default=2000, description="Words of one Textual Add.")
-    timestamp_highest: Annotated[int, Field(gt=0, json_schema_extra={"unit": "milliseconds"})] = Field(
-        default=253402300799999, description="Latest message time."
-    )
-    id_length: Count = Field(default=64, description="Characters of user_id, session_id and request_id.")
     top_k: Count = Field(default=100, description="Items asked for by a Search.")
     media_each: Bytes = Field(default=10 * MIB, description="One medium, decoded.")
     media_total: Bytes = Field(
@@ -123,12 +118,36 @@ class Limits(BaseModel):
     def concurrency(self, operation: Operation) -> int:
         return self.add_concurrency if operation is Operation.ADD else self.search_concurrency
 
+    def at_once(self, *, add: int, search: int) -> dict[str, int]:
+        """Most calls in flight where a version declares ``add`` and ``search``."""
+        return {"add": min(add, self.add_concurrency), "search": min(search, self.search_concurrency)}
+
     def reply_bytes(self, *, operation: Operation, track: str) -> int:
         """Largest decoded reply of ``operation`` in ``track`` ("textual", "coding", "multimodal")."""
         if operation is not Operation.SEARCH:
             return self.add_reply
         by_track = {"coding": self.search_reply_coding, "multimodal": self.search_reply_multimodal}
         return by_track.get(track, self.search_reply_textual)
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A number of the contract that no cycle overrides: packs and ids are made to keep it."""
+
+    name: str
+    value: int
+    description: str
+    unit: str | None = None
+
+
+PROMISES: tuple[Promise, ...] = (
+    Promise("message_textual", MAX_CHARACTERS[Track.TEXTUAL], "Characters of one message in Textual."),
+    Promise("message_coding", MAX_CHARACTERS[Track.CODING], "Characters of one message in Coding."),
+    Promise("chunk_messages", CHUNK_MESSAGES, "Messages of one Textual Add."),
+    Promise("chunk_words", CHUNK_WORDS, "Words of one Textual Add."),
+    Promise("timestamp_highest", MAX_TIMESTAMP_MS, "Latest message time.", "milliseconds"),
+    Promise("id_length", MAX_ID_LENGTH, "Characters of user_id, session_id and request_id."),
+)
 
 
 class Decision(StrEnum):
@@ -238,7 +257,10 @@ def contract_document(limits: Limits, *, agent: str = AGENT_NAME) -> dict[str, A
     return {
         "id": CONTRACT_ID,
         "user_agent": agent,
-        "limits": [_limit(limits=limits, name=name) for name in Limits.model_fields],
+        "limits": [
+            *(_limit(limits=limits, name=name) for name in Limits.model_fields),
+            *(asdict(promise) for promise in PROMISES),
+        ],
         "retry": [
             {"outcome": row.when, "codes": sorted(row.codes), "add": row.add, "search": row.search}
             for row in RETRY_TABLE.values()

@@ -1,8 +1,12 @@
-"""What the journal keeps of an exchange or a model call: plain JSON, no credentials, no memories."""
+"""What the journal keeps of an exchange or a model call: plain JSON, no credentials, no memories.
+
+Models can be brought to send NUL and lone surrogates, which neither a file nor PostgreSQL's jsonb holds.
+"""
 
 from __future__ import annotations
 
 from aml.lib.canonical import sha256_hex
+from aml.lib.text import safe_text
 from benchmarks.types import Verdict
 from evaluations.engine.answering import AnswerOutcome
 from evaluations.engine.errors import Code
@@ -15,6 +19,7 @@ DONE, FAILED = "done", "failed"
 # The model did answer, and would most likely answer the same for ever: a few attempts, then unscored.
 # Every other model failure waits until the provider works again.
 ANSWERED = frozenset({Code.MODEL_REFUSED, Code.MODEL_TRUNCATED, Code.JUDGE_UNPARSABLE})
+ANSWERED_TRIES = 3
 
 
 def exchange_record(exchange: Exchange) -> Record:
@@ -39,8 +44,8 @@ def failure_record(failure: Failure) -> Record:
 def answer_record(outcome: AnswerOutcome, *, needs_judge: bool) -> Record:
     """What the model saw can be rendered again from reply, template and nonce; its hash is kept."""
     return {
-        "answer": storable(outcome.answer),
-        "raw": storable(outcome.completion.text),
+        "answer": safe_text(outcome.answer),
+        "raw": safe_text(outcome.completion.text),
         "reasked": outcome.reasked,
         "needs_judge": needs_judge,
         **_prompt_record(outcome.prompt),
@@ -51,17 +56,12 @@ def answer_record(outcome: AnswerOutcome, *, needs_judge: bool) -> Record:
 def judge_record(outcome: JudgeOutcome) -> Record:
     verdict = outcome.verdict
     return {
-        "grades": list(verdict.grades) if verdict else [],
-        "reason": storable(verdict.reason) if verdict else "",
-        "raw": storable(outcome.completion.text),
+        "grades": [safe_text(grade) for grade in verdict.grades] if verdict else [],
+        "reason": safe_text(verdict.reason) if verdict else "",
+        "raw": safe_text(outcome.completion.text),
         **_prompt_record(outcome.prompt),
         **_completion_record(outcome.completion),
     }
-
-
-def storable(text: str) -> str:
-    """Models can be brought to send lone surrogates, which no file can hold."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def read_verdict(record: Record | None) -> Verdict | None:
@@ -81,10 +81,14 @@ def _prompt_record(prompt: RenderedPrompt) -> Record:
 
 def _completion_record(completion: Completion) -> Record:
     return {
-        "model": completion.model,
-        "fingerprint": completion.fingerprint,
-        "finish_reason": completion.finish_reason,
+        "model": safe_text(completion.model),
+        "fingerprint": _safe(completion.fingerprint),
+        "finish_reason": _safe(completion.finish_reason),
         "prompt_tokens": completion.prompt_tokens,
         "completion_tokens": completion.completion_tokens,
         "latency": round(completion.latency, 6),
     }
+
+
+def _safe(text: str | None) -> str | None:
+    return None if text is None else safe_text(text)

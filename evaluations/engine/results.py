@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from aml.lib.canonical import sha256_hex
 from benchmarks.types import Question
 from evaluations.engine.bundle.content import BundleItem
 from evaluations.engine.ledger import AskState, Ledger
@@ -33,18 +32,12 @@ def bundle_items(
 ) -> Iterator[BundleItem]:
     """``salts`` is the secret under which samples are salted."""
     for score, state in ask_scores(ledger, spool=spool, questions=questions):
-        search, answer, judge = state.search or {}, state.answer or {}, state.judge or {}
-        text = answer.get("answer")
-        yield BundleItem(
-            score=score,
+        yield BundleItem.of(
+            score,
             salt=sample_salt(salts, score.sample),
-            request_sha256=search.get("request_sha256"),
-            reply_sha256=search.get("reply_sha256"),
-            prompt_sha256=answer.get("prompt_sha256"),
-            answer=text,
-            answer_sha256=None if text is None else sha256_hex(text.encode()),
-            grades=tuple(judge["grades"]) if "grades" in judge else None,
-            judge_prompt_sha256=judge.get("prompt_sha256"),
+            search=state.search,
+            answer=state.answer,
+            judge=state.judge,
         )
 
 

@@ -23,6 +23,7 @@ from evaluations.engine.judging import JudgeOutcome
 from evaluations.engine.ledger import Job, Ledger
 from evaluations.engine.records import (
     ANSWERED,
+    ANSWERED_TRIES,
     DONE,
     answer_record,
     exchange_record,
@@ -45,7 +46,7 @@ class RunSettings:
     concurrency_search: int = 16
     concurrency_models: int = 8
     model_attempts: int = 20  # then the ask stays open, for a later ``--resume``
-    answered_attempts: int = 3  # for failures of ``records.ANSWERED``; then the ask is unscored
+    answered_attempts: int = ANSWERED_TRIES  # for failures of ``records.ANSWERED``; then the ask is unscored
     limits: Limits = field(default_factory=lambda: Limits())
 
 

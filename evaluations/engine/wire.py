@@ -11,7 +11,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from aml.lib.ids import MAX_ID_LENGTH
+from benchmarks.types import MAX_TIMESTAMP_MS
+
 Text = Annotated[str, Field(min_length=1)]
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
 
 
 def _without_default(schema: dict[str, Any]) -> None:
@@ -62,7 +66,7 @@ Content = Text | Annotated[list[Part], Field(min_length=1)]
 class WireMessage(Sent):
     role: Literal["user", "assistant"]
     content: Content
-    timestamp: int | SkipJsonSchema[None] = Field(
+    timestamp: Annotated[int, Field(le=MAX_TIMESTAMP_MS)] | SkipJsonSchema[None] = Field(
         default=None,
         description="Event time, Unix milliseconds; left out when unknown.",
         json_schema_extra=_without_default,
@@ -70,9 +74,9 @@ class WireMessage(Sent):
 
 
 class WireAdd(Sent):
-    request_id: Text
-    user_id: Text
-    session_id: Text
+    request_id: Id
+    user_id: Id
+    session_id: Id
     messages: Annotated[list[WireMessage], Field(min_length=1)]
 
 
@@ -85,7 +89,7 @@ class WireAddReply(Received):
 
 class WireSearch(Sent):
     query: Content
-    user_id: Text
+    user_id: Id
     top_k: Annotated[int, Field(ge=1)]
     options: list[str] | SkipJsonSchema[None] = Field(
         default=None,

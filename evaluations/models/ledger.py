@@ -139,6 +139,7 @@ class Attempt(models.Model):
     class Meta:
         indexes = (
             models.Index(fields=["run", "code"], condition=~Q(code=""), name="attempt_failed"),
+            models.Index(fields=["run", "kind", "id"], name="attempt_of_run"),
             models.Index(fields=["claim_token"], condition=Q(state="intent"), name="attempt_in_flight"),
         )
         constraints = (

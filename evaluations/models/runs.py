@@ -48,6 +48,11 @@ class Run(models.Model):
         "spec", "accepted_at",
     )  # fmt: skip
 
+    #: Rules of the cycle that decide how a run ends, in ``spec`` as they were when it was accepted.
+    ENDING_RULES: ClassVar[tuple[str, ...]] = (
+        "outage_end_hours", "zero_share_succeeded", "zero_share_partial",
+    )  # fmt: skip
+
     public_id = models.CharField(max_length=32, unique=True, default=public_id, editable=False)
     version = models.ForeignKey(Version, on_delete=models.PROTECT, related_name="runs")
     registration = models.ForeignKey(Registration, on_delete=models.PROTECT, related_name="runs")
@@ -166,6 +171,10 @@ class Run(models.Model):
         if changed:
             raise ValueError("fixed when the run was accepted: " + ", ".join(changed))
 
+    def rule(self, name: str) -> float:
+        """One of ``ENDING_RULES`` as accepted; the cycle's, of runs from before they were kept."""
+        return float(self.spec.get(name, getattr(self.cycle, name)))
+
     @property
     def is_final(self) -> bool:
         return self.status in states.FINAL
@@ -215,6 +224,9 @@ class RunScore(models.Model):
     capabilities = models.JSONField()
     measures = models.JSONField(default=dict, help_text=_("Latency, tokens, error rate, calls."))
     computed_at = models.DateTimeField(default=timezone.now, editable=False)
+    public_bundle = models.CharField(
+        max_length=64, blank=True, editable=False, help_text=_("Body with the public bundle, once made.")
+    )
 
     class Meta:
         constraints = (

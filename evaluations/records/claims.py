@@ -21,6 +21,7 @@ from evaluations.engine.flow import FlowState
 from evaluations.engine.types import Operation
 from evaluations.models import Attempt, Run, Unit
 from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS, KindChoice
+from evaluations.records.ending import skip_rest
 from evaluations.records.flows import OPERATION, limits_of, model_flow, service_flow
 from evaluations.records.transitions import lock
 
@@ -173,6 +174,9 @@ def put_back(run: Run, attempts: Sequence[Attempt], *, token: str, now: datetime
         next_attempt_at=now,
         attempts_made=F("attempts_made") - 1,
     )
+    if run.first_add_at is not None and not Attempt.objects.filter(run=run, kind=KindChoice.ADD).exists():
+        run.first_add_at = None  # the first Add was taken and never sent
+        Run.objects.filter(pk=run.pk).update(first_add_at=None)
 
 
 def renew(*, token: str, units: Sequence[int]) -> frozenset[int]:
@@ -234,10 +238,6 @@ def give_back(run: Run, which: Q, *, now: datetime) -> int:
     )
     calls = sum(unit.kind in SERVICE_KINDS for unit in units)
     Run.objects.filter(pk=run.pk).update(repeated_calls=F("repeated_calls") + calls)
+    if run.is_final:
+        skip_rest(run, now=now)
     return len(units)
-
-
-def last_call_at(run: Run) -> datetime | None:
-    return (
-        Attempt.objects.filter(run=run).order_by("-started_at").values_list("started_at", flat=True).first()
-    )

@@ -14,11 +14,12 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
+from aml.lib.canonical import sha256_hex
 from evaluations import states
 from evaluations.engine import flow, retry
 from evaluations.engine.contract import Limits
-from evaluations.engine.errors import Code
 from evaluations.engine.flow import FlowState
+from evaluations.engine.records import ANSWERED, ANSWERED_TRIES
 from evaluations.engine.types import Exchange, Failure, Fault
 from evaluations.models import Attempt, Lane, Result, Run, Unit
 from evaluations.models.ledger import SERVICE_KINDS, KindChoice
@@ -26,9 +27,6 @@ from evaluations.records.flows import OPERATION, limits_of, model_flow, service_
 
 _random = random.SystemRandom()
 
-#: Provider's codes that belong to the one call: after this many of them the ask waits for people.
-CALLS_OWN = frozenset({Code.MODEL_REFUSED, Code.MODEL_TRUNCATED, Code.JUDGE_UNPARSABLE})
-CALLS_OWN_TRIES = 3
 BY_RULE = "BY_RULE"  # a judge unit that no verdict is needed for
 
 
@@ -105,7 +103,7 @@ def _settle(item: Finished, state: FlowState, *, limits: Limits, now: datetime) 
     """Decide about the unit and write attempt and unit fields; returns the run's flow afterwards."""
     _fill_attempt(item, now=now)
     failure = item.failure
-    own = failure is not None and failure.code in CALLS_OWN
+    own = failure is not None and failure.code in ANSWERED
     state_after = flow.on_result(
         state,
         operation=OPERATION[item.unit.kind],
@@ -154,7 +152,7 @@ def _must_stop(failure: Failure, decision: retry.Wait | retry.Stop) -> bool:
     """
     if failure.fault is Fault.PARTICIPANT:
         return isinstance(decision, retry.Stop)
-    return failure.code in CALLS_OWN and decision.history.failures >= CALLS_OWN_TRIES
+    return failure.code in ANSWERED and decision.history.failures >= ANSWERED_TRIES
 
 
 def _close(unit: Unit, *, status: str, now: datetime, code: str = "", fault: str = "") -> None:
@@ -180,6 +178,7 @@ def _fill_attempt(item: Finished, *, now: datetime) -> None:
             "first_byte": timing.first_byte,
         }
         attempt.request_size, attempt.response_size = len(exchange.request_body), exchange.response_size
+        attempt.request_sha256 = sha256_hex(exchange.request_body)
         attempt.response_sha256 = exchange.response_sha256 or ""
 
 

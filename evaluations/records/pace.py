@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import Count, Q
 
 from evaluations import states
@@ -11,6 +12,7 @@ from evaluations.models import Run, Unit
 from evaluations.models.ledger import KindChoice
 
 KEPT = 20
+LEAST_GAP = 5.0  # seconds
 PHASES = (
     (KindChoice.ADD, states.Phase.INGESTING),
     (KindChoice.SEARCH, states.Phase.SEARCHING),
@@ -42,7 +44,7 @@ def phase_of(run: Run, done: dict[str, tuple[int, int]]) -> str:
 
 def sample(run: Run, *, now: datetime) -> None:
     """Append a sample and update the phase. The caller holds the run's lock."""
-    if run.planned_at is None or run.is_final:
+    if run.planned_at is None or run.is_final or _too_soon(run, now=now):
         return
     done = counts(run)
     run.pace = [*run.pace, [round(now.timestamp(), 3), {kind: final for kind, (final, _) in done.items()}]][
@@ -50,3 +52,10 @@ def sample(run: Run, *, now: datetime) -> None:
     ]
     run.phase = phase_of(run, done)
     run.save(update_fields=["pace", "phase"])
+
+
+def _too_soon(run: Run, *, now: datetime) -> bool:
+    """Several processes reconcile; their samples must not crowd out the older ones, nor count units in vain."""
+    return bool(run.pace) and now.timestamp() - run.pace[-1][0] < min(
+        LEAST_GAP, settings.RECONCILE_SECONDS / 2
+    )

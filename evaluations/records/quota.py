@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Sum
+from django.db.models import Max, Sum
 
 from evaluations import states
 from evaluations.models import Cooldown, QuotaEntry, QuotaSlot, Run
@@ -35,15 +35,20 @@ def scope_of(cycle: Cycle, track: str) -> str:
     return "cycle" if cycle.full_scope == Cycle.FullScope.CYCLE else track
 
 
-def usage(registration: Registration, *, track: str) -> Usage:
-    """``used`` is the sum of reserve (+1), refund (-1) and grant (-n) rows."""
-    cycle = registration.cycle
-    rows = QuotaEntry.objects.filter(registration=registration, kind=states.RunKind.FULL)
-    scope = scope_of(cycle, track)
-    if scope != "cycle":
+def used(registration: Registration, *, kind: str, track: str | None = None) -> int:
+    """The sum of reserve (+1), refund (-1) and grant (-n) rows; of all tracks together without one."""
+    rows = QuotaEntry.objects.filter(registration=registration, kind=kind)
+    if track is not None:
         rows = rows.filter(track=track)
-    used = rows.aggregate(used=Sum("amount"))["used"] or 0
-    return Usage(scope=scope, limit=cycle.full_limit, used=used)
+    return rows.aggregate(used=Sum("amount"))["used"] or 0
+
+
+def usage(registration: Registration, *, track: str) -> Usage:
+    cycle = registration.cycle
+    scope = scope_of(cycle, track)
+    within = None if scope == "cycle" else track
+    number = used(registration, kind=states.RunKind.FULL, track=within)
+    return Usage(scope=scope, limit=cycle.full_limit, used=number)
 
 
 def starts_used(registration: Registration) -> int:
@@ -74,6 +79,11 @@ def policy_key(run: Run, *, stood_still: bool = False) -> str:
         return str(run.status)
     if run.status == states.RunStatus.FAILED:
         return f"failed:{run.fault}"
+    return cancel_key(run, stood_still=stood_still)
+
+
+def cancel_key(run: Run, *, stood_still: bool) -> str:
+    """The row for a run that is cancelled as it stands; ``stood_still``: our side kept it waiting."""
     if run.first_add_at is None:
         return "cancelled:before-first-add"
     return "cancelled:platform-stood-still" if stood_still else "cancelled:after-first-add"
@@ -94,14 +104,14 @@ def settle(run: Run, *, now: datetime, stood_still: bool = False) -> None:
         )  # fmt: skip
 
 
+def cooldowns(registration: Registration, *, now: datetime) -> dict[str, datetime]:
+    """When the latest cooldown ends, by the tracks in which one is running."""
+    running = Cooldown.objects.filter(registration=registration, ends_at__gt=now)
+    return dict(running.values_list("track").annotate(ends=Max("ends_at")))
+
+
 def cooldown_until(registration: Registration, *, track: str, now: datetime) -> datetime | None:
-    """When the latest cooldown in this track ends; None if none is running."""
-    return (
-        Cooldown.objects.filter(registration=registration, track=track, ends_at__gt=now)
-        .order_by("-ends_at")
-        .values_list("ends_at", flat=True)
-        .first()
-    )
+    return cooldowns(registration, now=now).get(track)
 
 
 def _write(run: Run, *, act: str, amount: int, reason: str, now: datetime) -> None:

@@ -16,8 +16,8 @@ from aml.web import clock, outbox
 from aml.web.models import User
 from evaluations import signals, states
 from evaluations.models import Run, RunEvent
-from evaluations.records import quota
-from registration.models import Member
+from evaluations.records import ending, quota
+from registration.models import acting_people
 
 PLATFORM = "platform"
 PARTICIPANT = "participant"
@@ -68,8 +68,9 @@ def transition(run_id: int, to: str, *, why: Why, pause_reason: str = "", stood_
         run.save(update_fields=_MOVED)
         event = add_event(run, kind="status", why=why, moved=(before, to), at=now)
         if to in states.FINAL:
+            ending.skip_rest(run, now=now)
             quota.settle(run, now=now, stood_still=stood_still)
-            transaction.on_commit(lambda: signals.run_finished.send(Run, run_id=run_id))
+            transaction.on_commit(lambda: signals.run_finished.send(Run, run_id=run_id), robust=True)
         _tell(run, event)
     return True
 
@@ -124,11 +125,8 @@ def _tell(run: Run, event: RunEvent) -> None:
     template = MAILED.get(run.status)
     if template is None:
         return
-    people = User.objects.filter(memberships__participant__registrations=run.registration_id).exclude(
-        memberships__role=Member.Role.VIEWER
-    )
     outbox.enqueue(
-        f"run:{run.public_id}:{event.number}", users=people.distinct(), template=template,
+        f"run:{run.public_id}:{event.number}", users=acting_people(run.registration_id), template=template,
         label=run.label, run=run.public_id, kind=run.kind, track=run.track, status=run.status,
         sentence=event.sentence, pause_reason=run.pause_reason,
     )  # fmt: skip
@@ -144,5 +142,5 @@ def publish_move(run_id: int, to: str, *, why: Why, reason: str = "") -> bool:
         run.publication_reason = reason
         run.save(update_fields=["publication", "publication_reason"])
         add_event(run, kind="publication", why=why, data={"from": before, "to": to})
-        transaction.on_commit(lambda: signals.run_published_state.send(Run, run_id=run_id))
+        transaction.on_commit(lambda: signals.run_published_state.send(Run, run_id=run_id), robust=True)
     return True

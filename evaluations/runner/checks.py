@@ -18,7 +18,7 @@ from evaluations.engine.types import Endpoint
 from evaluations.models import Check
 from evaluations.records import checking
 from evaluations.records.checking import LEASE
-from evaluations.runner.shells import endpoint_of
+from evaluations.runner.shells import endpoint_of, platform_agent
 
 log = logging.getLogger(__name__)
 NOTE_SECONDS = 0.5
@@ -51,14 +51,10 @@ def claim(*, token: str) -> ClaimedCheck | None:
 
 def _claimed(check: Check, token: str) -> ClaimedCheck:
     version = check.version
-    frozen = {
-        name: getattr(version, name)
-        for name in ("add_url", "search_url", "health_url", "status_url", "auth_scheme")
-    }
     return ClaimedCheck(
         pk=check.pk,
         token=token,
-        endpoint=endpoint_of(version, frozen=frozen),
+        endpoint=endpoint_of(version, frozen=version.endpoint()),
         track=check.track,
         limits=Limits.model_validate(check.registration.cycle.limits),
         secret=bytes(check.secret),
@@ -97,7 +93,7 @@ async def _run(claimed: ClaimedCheck, on_progress: Callable[[Progress], None]) -
         limits=claimed.limits,
         namespace_secret=claimed.secret,
         on_progress=on_progress,
-        settings=CheckSettings(concurrency_add=adds, concurrency_search=searches),
+        settings=CheckSettings(concurrency_add=adds, concurrency_search=searches, agent=platform_agent()),
     )
 
 

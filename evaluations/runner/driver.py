@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,8 +21,9 @@ from django.db import InterfaceError, OperationalError, connection
 from aml.lib.ids import public_id
 from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS
 from evaluations.records import claims, heartbeats
-from evaluations.runner import checks, finalise, reconcile, survey
+from evaluations.runner import checks, finalise, survey
 from evaluations.runner.holding import Held, Running
+from evaluations.runner.reconcile import reconcile
 from evaluations.runner.shells import Models, Shell, recipe
 from evaluations.runner.survey import Candidate
 from evaluations.runner.turns import Ask, Turn, turn
@@ -35,6 +37,7 @@ POLL = 0.25  # seconds between looks for work when nothing ends
 BATCH = 8  # results that are flushed at once
 LINGER = 0.01  # seconds that a smaller batch waits for company
 RENEW = 10.0  # seconds between renewals of claims and the heartbeat
+CHECKS_AT_ONCE = 4  # each bursts up to what its version declares
 DRAIN = 30.0  # seconds that calls get to end when the driver must stop
 
 
@@ -47,11 +50,15 @@ class Driver:
         seconds: float | None = None,
         smoke_only: bool = False,
         on_handover: Callable[[], None] = lambda: None,
+        chores: Sequence[Callable[[], object]] = (reconcile,),
+        chores_every: float | None = None,
     ) -> None:
         self.token = f"d-{public_id()}"
         self._seconds = seconds
         self._smoke_only = smoke_only
         self._on_handover = on_handover
+        self._chores = chores
+        self._chores_every = settings.RECONCILE_SECONDS if chores_every is None else chores_every
         self._runs: dict[int, Running] = {}
         self._held = Held()  # claims that are renewed
         self._checks: set[int] = set()  # checks under way
@@ -69,7 +76,7 @@ class Driver:
     async def run(self) -> None:
         self._wake = asyncio.Event()
         ends = _now() + self._seconds if self._seconds is not None else None
-        beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._chores())]
+        beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._do_chores())]
         try:
             while not (self._stopping or (ends is not None and _now() >= ends)):
                 await self._round(claiming=True)
@@ -86,10 +93,9 @@ class Driver:
     async def _round(self, *, claiming: bool) -> None:
         mine = [run_id for run_id, running in self._runs.items() if running.done or running.unsent]
         candidates = await self._survey(mine) if claiming else []
-        share = self._share(candidates)
         by_id = {candidate.run_id: candidate for candidate in candidates}
         for run_id in dict.fromkeys([*by_id, *mine]):
-            await self._turn(run_id, by_id.get(run_id), share=share)
+            await self._turn(run_id, by_id.get(run_id))
         if claiming:
             await self._take_check()
         await self._forget_idle(by_id)
@@ -98,11 +104,7 @@ class Driver:
         found = await self._db(survey.candidates, smoke_only=self._smoke_only, also=mine)
         return found or []
 
-    def _share(self, candidates: list[Candidate]) -> int:
-        """Calls of one run at a time, so that no run starves another of this driver's budget."""
-        return max(1, -(-settings.DRIVER_BUDGET // max(1, len(candidates))))
-
-    async def _turn(self, run_id: int, candidate: Candidate | None, *, share: int) -> None:
+    async def _turn(self, run_id: int, candidate: Candidate | None) -> None:
         running = await self._running(run_id, candidate)
         if running is None:
             return
@@ -113,7 +115,7 @@ class Driver:
             done=done,
             unsent=[work.attempt for work in unsent],
             whole_exchanges=running.shell.is_smoke,
-            service=self._room(running, SERVICE_KINDS, share, settings.DRIVER_BUDGET) if candidate else 0,
+            service=self._service_room(running, candidate) if candidate else 0,
             models=self._model_room(running, candidate) if candidate else 0,
         )
         since = _now()
@@ -129,6 +131,10 @@ class Driver:
     def _room(self, running: Running, kinds: frozenset[str], share: int, budget: int) -> int:
         used = sum(other.held(kinds) for other in self._runs.values())
         return max(0, min(share - running.held(kinds), budget - used))
+
+    def _service_room(self, running: Running, candidate: Candidate) -> int:
+        budget = settings.DRIVER_BUDGET
+        return self._room(running, SERVICE_KINDS, max(1, math.ceil(budget * candidate.share)), budget)
 
     def _model_room(self, running: Running, candidate: Candidate) -> int:
         return min(
@@ -192,6 +198,8 @@ class Driver:
         return running
 
     async def _take_check(self) -> None:
+        if len(self._checks) >= CHECKS_AT_ONCE:
+            return
         claimed = await self._db(checks.claim, token=self.token)
         if claimed is not None:
             self._checks.add(claimed.pk)
@@ -226,12 +234,13 @@ class Driver:
             claiming=self._claiming,
         )  # fmt: skip
 
-    async def _chores(self) -> None:
+    async def _do_chores(self) -> None:
         """Reconcile from here too: where every worker process drives, nobody else is left to do it."""
         loop = asyncio.get_running_loop()
         while True:
-            await loop.run_in_executor(self._beside, _reconcile)
-            await asyncio.sleep(settings.RECONCILE_SECONDS)
+            for chore in self._chores:
+                await loop.run_in_executor(self._beside, _done_alone, chore)
+            await asyncio.sleep(self._chores_every)
 
     async def _drain(self) -> None:
         """Unsent works go back at once; calls in flight get their time, longer if nobody waits for us."""
@@ -294,11 +303,11 @@ def _disconnect() -> None:
     connection.close()
 
 
-def _reconcile() -> None:
+def _done_alone(chore: Callable[[], object]) -> None:
     """In the chores' thread: planning a large run takes seconds, and turns must not wait for it."""
     try:
-        reconcile.reconcile()
+        chore()
     except Exception:
-        log.exception("reconcile failed; it is tried again")
+        log.exception("a chore failed; it is tried again")
     finally:
         connection.close()

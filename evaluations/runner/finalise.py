@@ -11,7 +11,6 @@ from django.utils.translation import gettext_noop
 
 from aml.web import clock
 from evaluations import states
-from evaluations.engine.errors import CODES, Code
 from evaluations.engine.outcome import Outcome, count_asks, outcome
 from evaluations.engine.types import Aggregate, AskScore, Fault
 from evaluations.models import Run, RunScore, Unit
@@ -46,8 +45,8 @@ def finish(run_id: int) -> bool:
     scores = ask_scores(run)
     ended = outcome(
         count_asks(scores, planned=len(scores)),
-        succeeded_up_to=run.cycle.zero_share_succeeded,
-        partial_up_to=run.cycle.zero_share_partial,
+        succeeded_up_to=run.spec.get("zero_share_succeeded", run.cycle.zero_share_succeeded),
+        partial_up_to=run.spec.get("zero_share_partial", run.cycle.zero_share_partial),
     )
     if ended is None:
         _wait_for_verdicts(run)
@@ -83,11 +82,6 @@ def _why(ended: Outcome, scores: list[AskScore]) -> Why:
     if ended is Outcome.PARTIAL:
         return Why(actor=PLATFORM, sentence=PARTIAL, code=code, fault=Fault.PARTICIPANT)
     return Why(actor=PLATFORM, sentence=FAILED, code=code, fault=Fault.PARTICIPANT)
-
-
-def advice(code: str) -> str:
-    """What to do about a code, in one or two sentences."""
-    return CODES[Code(code)].advice
 
 
 def _write_score(run: Run, figures: Aggregate, measures: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +10,9 @@ import orjson
 from aml.web import bodies
 from benchmarks.types import Question, Score, Verdict
 from evaluations.engine import records
+from evaluations.engine.exchange_json import exchange_json
 from evaluations.engine.scoring import needs_judge, score_answer
-from evaluations.engine.types import Exchange, Failure
+from evaluations.engine.types import Failure
 from evaluations.records.completion import Finished
 from evaluations.runner.work import Done
 
@@ -35,34 +35,7 @@ def _blobs(done: Done, *, whole: bool) -> tuple[bytes | None, bytes | None]:
     if exchange is None:
         return None, None
     items = orjson.dumps(exchange.items) if exchange.failure is None and done.work.question else None
-    return items, exchange_json(exchange) if whole else None
-
-
-def exchange_json(exchange: Exchange) -> bytes:
-    """An exchange for the trace: headers are masked and bodies made safe by the client."""
-    return orjson.dumps(
-        {
-            "operation": exchange.operation,
-            "method": exchange.method,
-            "url": exchange.url,
-            "status": exchange.status,
-            "request_headers": exchange.request_headers,
-            "request_body": _text(exchange.request_body),
-            "response_headers": exchange.response_headers,
-            "response_body": _text(exchange.response_body),
-            "response_size": exchange.response_size,
-            "timing": exchange.timing,
-            "failure": exchange.failure,
-            "warnings": exchange.warnings,
-        }
-    )
-
-
-def _text(body: bytes) -> str:
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        return "base64:" + base64.b64encode(body).decode()
+    return items, orjson.dumps(exchange_json(exchange)) if whole else None
 
 
 def _finished(done: Done, *, body: str, exchange_body: str) -> Finished:

@@ -61,6 +61,11 @@ def endpoint_of(version: Version, *, frozen: dict[str, str]) -> Endpoint:
     )
 
 
+def platform_agent() -> str:
+    """The User-Agent of every call that this platform makes, checks and runs alike."""
+    return user_agent(version=VERSION, site_url=settings.SITE_URL)
+
+
 def model_settings(contract: EvaluationContract, *, role: str) -> ModelSettings:
     """Name and parameters from the contract, address and key from the environment."""
     chosen = contract.answer_model if role == "answer" else contract.judge_model
@@ -86,7 +91,7 @@ class Shell:
             recipe.endpoint,
             track=run.track,
             limits=limits_of(run),
-            agent=user_agent(version=VERSION, site_url=settings.SITE_URL),
+            agent=platform_agent(),
         )
         self._executor = UnitExecutor(
             memory=self._memory,

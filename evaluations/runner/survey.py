@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from aml.web import clock
 from aml.web.models import PlatformState
@@ -21,6 +23,7 @@ class Candidate:
     run_id: int
     key_set_at: datetime | None
     model_room: int
+    share: float  # of a driver's calls: participants get the same, and each spreads it over its runs
 
 
 def candidates(*, smoke_only: bool = False, also: Sequence[int] = ()) -> list[Candidate]:
@@ -34,13 +37,20 @@ def candidates(*, smoke_only: bool = False, also: Sequence[int] = ()) -> list[Ca
     if PlatformState.objects.filter(pk=1, maintenance=True).exists():
         return []
     room = max(0, settings.MODEL_BUDGET - claims.model_calls_in_flight())
+    rows = _rows(smoke_only, also)
+    runs_of = Counter(registration for _, registration, _ in rows)
     return [
-        Candidate(run_id=run_id, key_set_at=key_set_at, model_room=room)
-        for run_id, key_set_at in _rows(smoke_only, also)
+        Candidate(
+            run_id=run_id,
+            key_set_at=key_set_at,
+            model_room=room,
+            share=1 / (len(runs_of) * runs_of[registration]),
+        )
+        for run_id, registration, key_set_at in rows
     ]
 
 
-def _rows(smoke_only: bool, also: Sequence[int]) -> list[tuple[int, datetime | None]]:
+def _rows(smoke_only: bool, also: Sequence[int]) -> list[tuple[int, int, datetime | None]]:
     ready = Unit.objects.filter(run=OuterRef("pk"), status=states.UnitStatus.READY)
     due = Exists(ready.filter(next_attempt_at__lte=clock.now()))
     probing = ~Q(flow__breaker=None) | ~Q(model_flow__breaker=None)
@@ -48,9 +58,15 @@ def _rows(smoke_only: bool, also: Sequence[int]) -> list[tuple[int, datetime | N
     runs = runs.filter(due | (probing & Exists(ready)) | Q(pk__in=also))
     if smoke_only:
         runs = runs.smokes()
-    claimed = Count("units", filter=Q(units__status=states.UnitStatus.CLAIMED))
+    flying = (
+        Unit.objects.filter(status=states.UnitStatus.CLAIMED, run__registration=OuterRef("registration"))
+        .order_by()
+        .values("run__registration")
+        .annotate(flying=Count("pk"))
+        .values("flying")
+    )
     return list(
-        runs.annotate(claimed=claimed)
-        .order_by("-kind", "claimed", "start_deadline_at", "pk")
-        .values_list("pk", "version__memory_key_set_at")
+        runs.annotate(flying=Coalesce(Subquery(flying), 0))
+        .order_by("-kind", "flying", "start_deadline_at", "pk")
+        .values_list("pk", "registration_id", "version__memory_key_set_at")
     )

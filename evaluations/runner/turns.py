@@ -17,6 +17,7 @@ from evaluations.engine import flow
 from evaluations.models import Attempt, Run, Unit
 from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS, KindChoice
 from evaluations.records import claims, completion
+from evaluations.records.ending import skip_rest
 from evaluations.records.flows import limits_of, model_flow, service_flow
 from evaluations.records.transitions import PLATFORM, Why, lock, transition
 from evaluations.runner import recording
@@ -93,6 +94,8 @@ def _turn(run_id: int, ask: Ask) -> Turn:
         if ask.unsent:
             claims.put_back(run, ask.unsent, token=ask.token, now=now)
         applied = completion.apply(run, finished, token=ask.token, now=now)
+        if run.is_final:
+            skip_rest(run, now=now)  # what came back for another attempt after the end
         claimed = _claim(run, ask, now=now)
         move_status(run, applied, started=bool(claimed and claimed.taken), now=now)
         all_final = bool(applied.finished_units) and not _open_units(run).exists()

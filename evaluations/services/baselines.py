@@ -20,7 +20,7 @@ from aml.web.errors import Refusal
 from benchmarks.packs.files import Pack
 from benchmarks.services import export_pack
 from evaluations import signals
-from evaluations.engine.aggregate import Cell, aggregate_clusters, cells_of
+from evaluations.engine.aggregate import Cell, aggregate_clusters, cells_of, score_fields
 from evaluations.engine.bundle.content import BundleItem, split_lines
 from evaluations.engine.bundle.files import ITEMS, read_files
 from evaluations.engine.ledger import Ledger
@@ -150,19 +150,10 @@ def _store(
 ) -> Baseline:
     if figures.overall is None:
         raise Refusal("baseline_open", _("The pack has a capability without a question."))
+    fields = score_fields(figures)
     values = {
-        "overall": figures.overall.mean,
-        "ci_low": figures.overall.low,
-        "ci_high": figures.overall.high,
-        "data": {
-            "capabilities": [asdict(one) for one in figures.capabilities],
-            "asks": figures.asks,
-            "scored": figures.scored,
-            "unscored": figures.unscored,
-            "zero_by_failure": figures.zero_by_failure,
-            "cells": [asdict(cell) for cell in cells],
-            "measures": measures,
-        },
+        **{name: fields.pop(name) for name in ("overall", "ci_low", "ci_high")},
+        "data": {**fields, "cells": [asdict(cell) for cell in cells], "measures": measures},
         "measured_at": clock.now(),
     }
     with transaction.atomic():

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from aml.lib.canonical import canonical_hash, sha256_hex
+from aml.lib.canonical import canonical_hash
 from aml.web.errors import Refusal
 from evaluations.engine.bundle import BundleItem, StatementData, write_bundle
 from evaluations.engine.bundle.signing import key_id
@@ -115,18 +115,10 @@ def _items(run: Run, scores: list[AskScore], *, salts: bytes) -> Iterator[Bundle
         for ask, kind, data in Result.objects.filter(run=run).values_list("ask", "kind", "data").iterator()
     }
     for score in scores:
-        search = found.get((score.ask, KindChoice.SEARCH), {})
-        answer = found.get((score.ask, KindChoice.ANSWER), {})
-        judge = found.get((score.ask, KindChoice.JUDGE), {})
-        text = answer.get("answer")
-        yield BundleItem(
-            score=score,
+        yield BundleItem.of(
+            score,
             salt=sample_salt(salts, score.sample),
-            request_sha256=search.get("request_sha256"),
-            reply_sha256=search.get("reply_sha256"),
-            prompt_sha256=answer.get("prompt_sha256"),
-            answer=text,
-            answer_sha256=None if text is None else sha256_hex(text.encode()),
-            grades=tuple(judge["grades"]) if "grades" in judge else None,
-            judge_prompt_sha256=judge.get("prompt_sha256"),
+            search=found.get((score.ask, KindChoice.SEARCH)),
+            answer=found.get((score.ask, KindChoice.ANSWER)),
+            judge=found.get((score.ask, KindChoice.JUDGE)),
         )

@@ -42,11 +42,7 @@ class CancelCost:
 def cancel_cost(run: Run) -> CancelCost:
     """For an active run, as the ledger would settle it at this moment."""
     still = stood_still(run)
-    if run.first_add_at is None:
-        key = "cancelled:before-first-add"
-    else:
-        key = "cancelled:platform-stood-still" if still else "cancelled:after-first-add"
-    return CancelCost(row=quota.POLICY[key], stood_still=still)
+    return CancelCost(row=quota.POLICY[quota.cancel_key(run, stood_still=still)], stood_still=still)
 
 
 def stood_still(run: Run) -> bool:

@@ -15,7 +15,7 @@ from evaluations import states
 from evaluations.engine.errors import CODES, Code
 from evaluations.models import Attempt, Run, Unit
 from evaluations.models.ledger import KindChoice
-from evaluations.services.pace import Pace, pace_of
+from evaluations.services.eta import Pace, pace_of
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

@@ -1,7 +1,13 @@
 from registration.models.cycles import Cycle
 from registration.models.entries import Entry, EntryTrack, Version
 from registration.models.keys import EvaluationKey
-from registration.models.participants import Member, Membership, Participant, Registration
+from registration.models.participants import (
+    Member,
+    Membership,
+    Participant,
+    Registration,
+    acting_people,
+)
 
 __all__ = [
     "Cycle",
@@ -13,4 +19,5 @@ __all__ = [
     "Participant",
     "Registration",
     "Version",
+    "acting_people",
 ]

@@ -95,6 +95,11 @@ class Version(models.Model):
         "implementation_notes", "product_version", "capacity_statement",
     )  # fmt: skip
 
+    #: Where the service is and how it wants the key; the memory key itself is not among them.
+    ENDPOINT_FIELDS: ClassVar[tuple[str, ...]] = (
+        "add_url", "search_url", "health_url", "status_url", "auth_scheme",
+    )  # fmt: skip
+
     public_id = models.CharField(max_length=32, unique=True, default=public_id, editable=False)
     entry = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField(editable=False)
@@ -177,6 +182,10 @@ class Version(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         self._refuse_changes_when_frozen()
         super().save(*args, **kwargs)
+
+    def endpoint(self) -> dict[str, str]:
+        """What a run keeps of where and how this version was called."""
+        return {name: getattr(self, name) for name in self.ENDPOINT_FIELDS}
 
     def _refuse_changes_when_frozen(self) -> None:
         if not self.pk:

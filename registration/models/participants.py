@@ -84,6 +84,15 @@ class Member(models.Model):
         return self.role in self.ACTING
 
 
+def acting_people(registration_id: int) -> models.QuerySet[User]:
+    """Who is told of what must be done: owners and engineers of the registration's participant.
+
+    The role is asked of the place in this participant: a person may be a viewer of another one.
+    """
+    acting = Member.objects.filter(participant__registrations=registration_id, role__in=Member.ACTING)
+    return User.objects.filter(pk__in=acting.values("user")).order_by("pk")
+
+
 class RegistrationQuerySet(models.QuerySet["Registration"]):
     def of(self, user: User) -> RegistrationQuerySet:
         return self.filter(participant__members__user=user)

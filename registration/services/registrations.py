@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from aml.web import audit, clock, formats, outbox
 from aml.web.errors import FieldRefusal, Refusal
 from aml.web.models import User
-from registration.models import Cycle, Member, Membership, Participant, Registration
+from registration.models import Cycle, Membership, Participant, Registration, acting_people
 from registration.models.participants import DivisionChoice
 from registration.services import guards, rules
 from registration.services.participants import take_part
@@ -134,10 +134,9 @@ def _note_application(registration: Registration, *, actor: User) -> None:
 
 
 def _tell(registration: Registration, *, event: str, at: str) -> None:
-    members = registration.participant.members.filter(role__in=Member.ACTING).select_related("user")
     outbox.enqueue(
         f"registration:{registration.public_id}:{event}:{at}",
-        users=[member.user for member in members],
+        users=acting_people(registration.pk),
         template=f"registration_{event}",
         mandatory=True,
         participant=registration.participant.name,

@@ -5,7 +5,6 @@ Locks are taken in this order everywhere in this app: the run's row, then the ca
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 
 from django.db import transaction
@@ -13,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from aml.web import audit, clock
+from aml.web.guarding import guarded
 from evaluations import states
 from evaluations.models import Run
 from evaluations.records.transitions import PLATFORM, Why, lock, publish_move
@@ -20,7 +20,6 @@ from review import findings, records
 from review.builder.evidence import evidence_of
 from review.models import Case, Finding
 
-log = logging.getLogger(__name__)
 IN_REVIEW = gettext_noop(
     "In review: two reviewers look at materials, version, results and compliance. Keep the service and its memories "
     "until this page says that you may stop."
@@ -53,7 +52,7 @@ def open_case(run_id: int) -> Case | None:
 def open_missing_cases() -> int:
     """Open what a lost signal left without a case; returns how many. One run's trouble stops no other."""
     waiting = _to_review().filter(case__isnull=True).order_by("finished_at", "pk")
-    return sum(_guarded(pk) for pk in waiting.values_list("pk", flat=True))
+    return sum(guarded(open_case, pk) for pk in waiting.values_list("pk", flat=True))
 
 
 def refresh_findings(case: Case) -> list[Finding]:
@@ -93,14 +92,6 @@ def close_case(run_id: int) -> bool:
     with transaction.atomic():
         run = lock(run_id)
         return records.close_undecided(run)
-
-
-def _guarded(run_id: int) -> int:
-    try:
-        return int(open_case(run_id) is not None)
-    except Exception:
-        log.exception("no case could be opened for run %s", run_id)
-        return 0
 
 
 def _to_review() -> QuerySet[Run]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -12,11 +11,11 @@ from django.db.models import Count, Q, Sum
 
 from benchmarks.scorers.abstain import declines
 from evaluations import states
+from evaluations.engine.aggregate import score_fields
 from evaluations.models import Attempt, Check, Result, Run, RunScore, Unit
 from evaluations.models.ledger import SERVICE_KINDS, KindChoice
 from evaluations.runner.scores import aggregate_run, ask_scores
 from evaluations.services import statements
-from evaluations.services.eligibility import endpoint_spec
 from review.findings import (
     COMMERCIAL_MATERIALS,
     OPEN_SOURCE_MATERIALS,
@@ -37,8 +36,8 @@ def evidence_of(run: Run) -> Evidence:
     score = RunScore.objects.get(run=run)
     return Evidence(
         counts=_counts(run, score),
-        zeros_succeeded_up_to=run.cycle.zero_share_succeeded,
-        zeros_partial_up_to=run.cycle.zero_share_partial,
+        zeros_succeeded_up_to=run.rule("zero_share_succeeded"),
+        zeros_partial_up_to=run.rule("zero_share_partial"),
         calls=_calls(run),
         replies=_replies(run),
         latencies=_latencies(run),
@@ -52,13 +51,12 @@ def evidence_of(run: Run) -> Evidence:
 
 def recompute(run: Run) -> Figures:
     """The figures once more, from the ledger's results."""
-    figures = aggregate_run(run, ask_scores(run))
-    overall = figures.overall
+    fields = score_fields(aggregate_run(run, ask_scores(run)))
     return Figures(
-        overall=overall.mean if overall else None,
-        low=overall.low if overall else None,
-        high=overall.high if overall else None,
-        capabilities=[asdict(one) for one in figures.capabilities],
+        overall=fields["overall"],
+        low=fields["ci_low"],
+        high=fields["ci_high"],
+        capabilities=fields["capabilities"],
     )
 
 
@@ -125,7 +123,7 @@ def _eligibility(run: Run) -> Eligibility:
         statements_missing=statements.missing(accepted),
         check_passed=check_before(run) is not None,
         smoke_passed=smoke_before(run) is not None,
-        endpoint_changed=run.spec.get("endpoint") != endpoint_spec(version),
+        endpoint_changed=run.spec.get("endpoint") != version.endpoint(),
     )
 
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from aml.web import outbox
 from aml.web.models import User
 from evaluations.models import Run
-from registration.models import Member
+from registration.models import acting_people
 from review.models import Case
 
 
@@ -31,10 +31,7 @@ def answered(case: Case, run: Run, *, reviewers: QuerySet[User]) -> None:
 
 
 def _tell(case: Case, run: Run, *, template: str, **context: Any) -> None:
-    people = User.objects.filter(memberships__participant__registrations=run.registration_id).exclude(
-        memberships__role=Member.Role.VIEWER
-    )
-    _enqueue(case, run, users=people.distinct(), template=template, **context)
+    _enqueue(case, run, users=acting_people(run.registration_id), template=template, **context)
 
 
 def _enqueue(case: Case, run: Run, *, users: QuerySet[User], template: str, **context: Any) -> None:

@@ -143,6 +143,23 @@ def test_a_worker_frozen_past_the_end_of_its_claims_changes_nothing(
 
 
 @pytest.mark.usefixtures("ticking")
+def test_a_process_frozen_inside_a_transaction_does_not_keep_a_run_for_ever(
+    env: dict[str, str], tmp_path: Path, service: FakeService
+) -> None:
+    run_id, log = prepare(service.port, shapes=("+?",)), tmp_path / "worker.log"
+    holding = "import django; django.setup()\nfrom django.db import transaction\nimport time\n" + (
+        f"from evaluations.records.transitions import lock\nwith transaction.atomic():\n lock({run_id})\n"
+        " print('held', flush=True)\n time.sleep(600)"
+    )
+    frozen = Process(sys.executable, "-c", holding, env=env, log=tmp_path / "frozen.log")
+    with ending(frozen):
+        wait_for(lambda: "held" in frozen.log.read_text(), seconds=30)
+        frozen.signal_all(signal.SIGSTOP)
+        with ending(worker(env, log)):
+            assert until_final(run_id, log, seconds=50)["status"] == "succeeded"
+
+
+@pytest.mark.usefixtures("ticking")
 def test_dropped_database_connections_lose_nothing(
     env: dict[str, str], tmp_path: Path, service: FakeService, expected: dict[str, Any]
 ) -> None:

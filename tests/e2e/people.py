@@ -53,6 +53,15 @@ class Person:
     def follow(self, name: str) -> None:
         self.main.get_by_role("link", name=name, exact=True).first.click()
 
+    def do_next(self) -> None:
+        """The one act that the desk offers."""
+        self.open("/evaluation/")
+        self.main.locator(".panel--action .button--primary").click()
+
+    def arrive(self, kind: str) -> None:
+        """Waits for the page of a participant, an entry, a run…, whatever its id."""
+        self.page.wait_for_url(re.compile(rf"/evaluation/{kind}/[a-z0-9]{{12}}/$"))
+
     def fill(self, values: Mapping[str, str]) -> None:
         """Fields by name; a choice is picked by its value, several are parted by blanks."""
         for name, value in values.items():

@@ -7,8 +7,11 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from aml.lib.ids import opaque_id
+from benchmarks.types import Chunking, Message
 from evaluations.engine.contract import (
     OUTCOME_OF,
+    PROMISES,
     RETRY_TABLE,
     Limits,
     contract_document,
@@ -37,7 +40,8 @@ def test_the_document_is_json_and_holds_every_limit_and_code() -> None:
         json.dumps(contract_document(Limits(), agent=user_agent(version="1", site_url="x")))
     )
     assert document["id"] == "memory-api-1"
-    assert {limit["name"] for limit in document["limits"]} == set(Limits.model_fields)
+    promised = {promise.name for promise in PROMISES}
+    assert {limit["name"] for limit in document["limits"]} == set(Limits.model_fields) | promised
     assert all(limit["description"] for limit in document["limits"])
     assert {error["code"] for error in document["errors"]} == set(Code)
     assert document["user_agent"] == "aml-evaluator/1 (+x)"
@@ -76,6 +80,23 @@ def test_limits_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
 )
 def test_reply_limits_depend_on_the_track(operation: Operation, track: str, mebibytes: int) -> None:
     assert Limits().reply_bytes(operation=operation, track=track) == mebibytes * 1024 * 1024
+
+
+def test_what_is_promised_is_what_packs_are_made_and_checked_by() -> None:
+    values = {promise.name: promise.value for promise in PROMISES}
+    assert (values["chunk_messages"], values["chunk_words"]) == (Chunking().max_messages, Chunking().max_words)
+    with pytest.raises(ValidationError):
+        Message(role="user", content="x", timestamp=values["timestamp_highest"] + 1)
+
+
+def test_ids_are_no_longer_than_promised() -> None:
+    properties = contract_document(Limits())["schemas"]["add_request"]["properties"]
+    assert len(opaque_id(b"s" * 32, "user", "x" * 200)) <= properties["user_id"]["maxLength"] == 64
+
+
+def test_a_version_is_called_as_it_declares_and_the_contract_allows() -> None:
+    limits = Limits.model_validate({"add_concurrency": 4})
+    assert limits.at_once(add=16, search=32) == {"add": 4, "search": 32}
 
 
 def test_the_request_schemas_leave_no_room_for_null() -> None:

@@ -7,13 +7,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from aml.web import outbox
 from aml.web.models import AuditEntry, OutboxMessage
 from evaluations import signals
 from evaluations.models import Run
 from evaluations.records.transitions import PLATFORM, Why, publish_move
 from leaderboard import services
 from leaderboard.models import BoardRow, Snapshot
-from tests.factories import make_cycle, make_entry, make_registration
+from tests.factories import make_cycle, make_entry, make_member, make_participant, make_registration
 from tests.leaderboard.rows import make_contract, scored_full
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,24 @@ def test_a_lost_signal_is_made_good_by_the_next_pass() -> None:
     assert current_runs() == [run]
 
 
+def test_a_run_that_can_not_be_settled_keeps_no_other_off_the_board(caplog: pytest.LogCaptureFixture) -> None:
+    broken, fine = scored_full(accepted_at=NOW - timedelta(days=9)), scored_full()
+    broken.pack.questions.all().delete()
+    assert services.publish_pending() == 1
+    assert current_runs() == [fine]
+    assert f"settle failed for {broken.pk}" in caplog.text
+
+
+def test_an_owner_who_is_a_viewer_elsewhere_is_told_and_a_viewer_is_not() -> None:
+    run = scored_full()
+    team = run.registration.participant
+    make_member(participant=make_participant(), user=team.members.get().user, role="viewer")
+    make_member(participant=team, role="viewer")
+    services.settle(run.pk)
+    told = OutboxMessage.objects.filter(template="run_published").values_list("user", flat=True)
+    assert list(told) == [team.members.get(role="owner").user_id]
+
+
 def test_the_newest_accepted_full_replaces_a_better_older_one() -> None:
     entry = make_entry()
     old = scored_full(entry=entry, share=0.9, accepted_at=NOW - timedelta(days=9))
@@ -84,6 +103,17 @@ def test_an_older_full_approved_later_never_replaces_a_newer_one() -> None:
     assert current_runs() == [new]
 
 
+def test_a_full_that_a_newer_one_stands_before_is_told_so() -> None:
+    entry = make_entry()
+    old = scored_full(entry=entry, accepted_at=NOW - timedelta(days=9))
+    new = scored_full(entry=entry, accepted_at=NOW - timedelta(days=2))
+    services.settle(new.pk)
+    services.settle(old.pk)
+    told = [outbox.render(message)[1] for message in OutboxMessage.objects.order_by("pk")]
+    assert ["its result is on the board" in body for body in told] == [True, False]
+    assert f"/systems/{entry.slug}/" in told[1]
+
+
 @pytest.mark.parametrize("to", ["withdrawn", "disqualified", "withheld"])
 def test_a_row_that_goes_brings_no_older_one_back(to: str) -> None:
     entry = make_entry()
@@ -92,7 +122,7 @@ def test_a_row_that_goes_brings_no_older_one_back(to: str) -> None:
     services.settle(old.pk)
     services.settle(new.pk)
     move(new, to)
-    services.publish_pending()
+    assert not services.unsettled().exists()
     assert current_runs() == []
     assert Snapshot.objects.order_by("number").last().data["rows"] == []  # type: ignore[union-attr]  # there are three
     assert AuditEntry.objects.filter(act="row.removed", data__publication=to).exists()

@@ -48,7 +48,8 @@ def test_several_mails_of_one_file_are_told_apart(client: Client) -> None:
 def test_a_mail_that_waits_is_shown_as_it_will_be_sent(client: Client) -> None:
     enqueue(
         "run:1:published", users=[make_user(email="bob@example.org")], template="run_published",
-        system="Palimpsest", label="full 1", track="textual", division="open-source",
+        system="Palimpsest", slug="palimpsest", label="full 1", track="textual", division="open-source",
+        on_board=True,
     )  # fmt: skip
     (mail,) = client.get("/outbox/").context["mails"]
     assert (mail.to, mail.waiting) == ("bob@example.org", True)

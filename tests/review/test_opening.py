@@ -63,7 +63,7 @@ def test_trouble_with_one_run_keeps_no_other_from_its_case(caplog: pytest.LogCap
     broken, fine = finished_run(), scored_run()
     assert open_missing_cases() == 1
     assert Case.objects.get().run == fine
-    assert f"no case could be opened for run {broken.pk}" in caplog.text
+    assert f"open_case failed for {broken.pk}" in caplog.text
 
 
 def test_findings_computed_again_replace_the_old_ones() -> None:

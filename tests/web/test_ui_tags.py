@@ -237,7 +237,7 @@ def test_a_refused_form_keeps_what_was_typed() -> None:
 
 
 def test_progress_with_an_unknown_total_shows_a_count_and_no_bar() -> None:
-    html = render('{% ui "progress" label="Judging" done=3 total=None %}')
+    html = render('{% ui "progress" label="Judging" done=3 %}')
     assert "<progress" not in html
     assert words(html) == "Judging 3"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from aml.lib.canonical import canonical_json
+from aml.lib.canonical import canonical_json, sha256_hex
 from evaluations.engine.aggregate import Cell, cells_of
 from evaluations.engine.types import Aggregate, AskScore, Fault, Interval
 
@@ -35,6 +35,31 @@ class BundleItem:
     answer_sha256: str | None = None
     grades: tuple[str, ...] | None = None
     judge_prompt_sha256: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        score: AskScore,
+        *,
+        salt: str,
+        search: JsonObject | None,
+        answer: JsonObject | None,
+        judge: JsonObject | None,
+    ) -> BundleItem:
+        """From what ``engine.records`` keeps of the ask's three calls; None where there was none."""
+        search, answer, judge = search or {}, answer or {}, judge or {}
+        text = answer.get("answer")
+        return cls(
+            score=score,
+            salt=salt,
+            request_sha256=search.get("request_sha256"),
+            reply_sha256=search.get("reply_sha256"),
+            prompt_sha256=answer.get("prompt_sha256"),
+            answer=text,
+            answer_sha256=None if text is None else sha256_hex(text.encode()),
+            grades=tuple(judge["grades"]) if "grades" in judge else None,
+            judge_prompt_sha256=judge.get("prompt_sha256"),
+        )
 
     @property
     def cluster(self) -> str:

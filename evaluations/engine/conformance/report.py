@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from aml.lib.redact import MASK, Redactor
+from aml.lib.text import safe_text
 from evaluations.engine.contract import CONTRACT_ID
+from evaluations.engine.exchange_json import exchange_json
 from evaluations.engine.types import AuthScheme, Endpoint, Exchange
 
 FORMAT = "aml-conformance/1"
 SHOWN_BYTES = 2_048  # of each body in the JSON
-MASK = "•••"
 
 
 class Severity(StrEnum):
@@ -90,8 +92,8 @@ class Report:
         raise KeyError(name)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON; the key occurs nowhere in it."""
-        key = self.endpoint.key.reveal if self.endpoint.key else ""
+        """Plain JSON; the key occurs in no result of it, encoded or not."""
+        redactor = Redactor(secrets=[self.endpoint.key.reveal] if self.endpoint.key else [])
         return {
             "format": FORMAT,
             "contract": CONTRACT_ID,
@@ -102,7 +104,7 @@ class Report:
             "complete": self.complete,
             "gates_passed": self.gates_passed,
             "counts": {str(outcome): count for outcome, count in self.counts.items()},
-            "checks": [_result_json(result, key) for result in self.results],
+            "checks": [_result_json(result, redactor) for result in self.results],
         }
 
 
@@ -117,47 +119,16 @@ def _endpoint_json(endpoint: Endpoint) -> dict[str, Any]:
     }
 
 
-def _result_json(result: CheckResult, key: str) -> dict[str, Any]:
+def _result_json(result: CheckResult, redactor: Redactor) -> dict[str, Any]:
     return {
         "name": result.name,
         "severity": str(result.severity),
         "outcome": str(result.outcome),
-        "sentence": _masked(result.sentence, key),
+        "sentence": safe_text(redactor.clean(result.sentence)),
         "expected": result.expected,
         "advice": result.advice,
         "codes": list(result.codes),
-        "exchanges": [exchange_json(exchange, key=key) for exchange in result.exchanges],
+        "exchanges": [
+            exchange_json(exchange, redactor=redactor, limit=SHOWN_BYTES) for exchange in result.exchanges
+        ],
     }
-
-
-def exchange_json(exchange: Exchange, *, key: str) -> dict[str, Any]:
-    """One exchange for a report: bodies cut to ``SHOWN_BYTES``, ``key`` masked wherever it occurs."""
-    failure = exchange.failure
-    return {
-        "operation": str(exchange.operation),
-        "method": exchange.method,
-        "url": exchange.url,
-        "started_at": exchange.started_at,
-        "latency": exchange.timing.latency,
-        "request_headers": [[name, _masked(value, key)] for name, value in exchange.request_headers],
-        "request_body": _body(exchange.request_body, key),
-        "status": exchange.status,
-        "response_headers": [[name, _masked(value, key)] for name, value in exchange.response_headers],
-        "response_body": _body(exchange.response_body, key),
-        "response_size": exchange.response_size,
-        "code": str(failure.code) if failure else None,
-        "sentence": _masked(failure.sentence, key) if failure else None,
-        "pointer": failure.pointer if failure else None,
-        "warnings": list(exchange.warnings),
-    }
-
-
-def _body(body: bytes, key: str) -> str:
-    # Masked before cutting, or a key across the cut would show half of itself.
-    text = _masked(body[: SHOWN_BYTES * 2].decode("utf-8", "replace"), key)
-    return text if len(text) <= SHOWN_BYTES else f"{text[:SHOWN_BYTES]}…"
-
-
-def _masked(text: str, key: str) -> str:
-    text = text.replace("\0", "\ufffd")
-    return text.replace(key, MASK) if key else text

@@ -15,7 +15,7 @@ from evaluations.engine.conformance.catalog import FIRST, LAST, MIDDLE, SEVERITI
 from evaluations.engine.conformance.findings import not_applicable, not_tested
 from evaluations.engine.conformance.probe import Budget, Lab, Probe, Scope, Service
 from evaluations.engine.conformance.report import CheckResult, Finding, Outcome, Report
-from evaluations.engine.contract import Limits
+from evaluations.engine.contract import AGENT_NAME, Limits
 from evaluations.engine.errors import Code
 from evaluations.engine.types import Endpoint, Exchange, Operation
 
@@ -45,6 +45,7 @@ class CheckSettings:
     old_dates: bool = False  # a pack of the cycle holds dates of 1970 and before
     budget: Budget = field(default_factory=Budget)
     clock: Clock = field(default_factory=SystemClock)
+    agent: str = AGENT_NAME  # the whole User-Agent
     connect: Connect | None = None  # None: over HTTP
 
 
@@ -77,7 +78,7 @@ async def run_checks(
         largest_add_bytes=largest_add_bytes or LARGEST_ADD[track],
         old_dates=settings.old_dates,
     )
-    connect = settings.connect or _http(track, limits, settings.clock)
+    connect = settings.connect or _http(track, limits, settings)
     lab = Lab(scope, connect(endpoint), connect, settings.clock, random.SystemRandom())
     try:
         return await _Check(lab, on_progress or _silent).report()
@@ -85,8 +86,10 @@ async def run_checks(
         await lab.service.aclose()
 
 
-def _http(track: str, limits: Limits, clock: Clock) -> Connect:
-    return lambda endpoint: HttpMemoryService(endpoint, track=track, limits=limits, clock=clock)
+def _http(track: str, limits: Limits, settings: CheckSettings) -> Connect:
+    return lambda endpoint: HttpMemoryService(
+        endpoint, track=track, limits=limits, clock=settings.clock, agent=settings.agent
+    )
 
 
 def _silent(_: Progress) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aml.lib.tracks import Track
+from benchmarks.types import CHUNK_MESSAGES, MAX_CHARACTERS
 from evaluations.engine.contract import Limits
 
 _SENTENCE = "The harbour was quiet in the morning and the boats lay still beneath the hill. "
@@ -57,9 +59,9 @@ def garbled(reply: str, specimen: Specimen) -> str:
 
 def large_messages(size: int, *, track: str, limits: Limits) -> list[dict[str, Any]]:
     """Messages that make an Add of about ``size`` bytes, none longer than the track allows."""
-    if track == "multimodal" and size > limits.message_textual * limits.chunk_messages:
+    longest = MAX_CHARACTERS[Track(track)]
+    if track == "multimodal" and size > longest * CHUNK_MESSAGES:
         return [_large_image(size, limits)]
-    longest = limits.message_coding if track == "coding" else limits.message_textual
     filler = _SENTENCE * (longest // len(_SENTENCE))
     count, rest = divmod(size, len(filler))
     contents = [filler] * count + [filler[:rest].strip() or "The end."]

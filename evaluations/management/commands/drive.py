@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
-from django.db import close_old_connections
 
 from aml.web import audit, outbox
 from evaluations.runner.driver import Driver
 from evaluations.runner.reconcile import reconcile
-
-log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -27,34 +22,12 @@ class Command(BaseCommand):
 
 
 async def _drive() -> None:
-    driver = Driver()
+    """Without a broker nobody else wakes us: the chores come often enough that a start by hand is felt as
+    immediate."""
+    driver = Driver(
+        chores=(reconcile, outbox.send_pending, audit.seal), chores_every=min(1.0, settings.RECONCILE_SECONDS)
+    )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, driver.stop)
-    chores = asyncio.create_task(_chores())
-    try:
-        await driver.run()
-    finally:
-        chores.cancel()
-
-
-async def _chores() -> None:
-    """Reconcile, mail and the audit chain, in a thread of their own. Without a broker nobody else wakes us,
-    so reconcile runs often enough that a start by hand is felt as immediate."""
-    loop = asyncio.get_running_loop()
-    with ThreadPoolExecutor(1, thread_name_prefix="chores") as pool:
-        while True:
-            for chore in (reconcile, outbox.send_pending, audit.seal):
-                try:
-                    await loop.run_in_executor(pool, _fresh(chore))
-                except Exception:
-                    log.exception("a chore failed; it is tried again")
-            await asyncio.sleep(min(1.0, settings.RECONCILE_SECONDS))
-
-
-def _fresh(chore: Any) -> Any:
-    def run() -> None:
-        close_old_connections()
-        chore()
-
-    return run
+    await driver.run()

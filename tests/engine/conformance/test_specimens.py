@@ -8,6 +8,8 @@ from io import BytesIO
 
 import pytest
 
+from aml.lib.tracks import Track
+from benchmarks.types import MAX_CHARACTERS
 from evaluations.engine.conformance.answers import _supported
 from evaluations.engine.conformance.specimens import (
     garbled,
@@ -46,7 +48,7 @@ def test_a_large_add_has_the_size_asked_for(track: str, size: int) -> None:
     messages = large_messages(size, track=track, limits=LIMITS)
     weight = sum(len(message["content"]) for message in messages)
     assert abs(weight - size) < 100
-    longest = LIMITS.message_coding if track == "coding" else LIMITS.message_textual
+    longest = MAX_CHARACTERS[Track(track)]
     assert all(0 < len(message["content"]) <= longest for message in messages)
 
 

@@ -15,9 +15,9 @@ from tests.run_factories import make_check
 pytestmark = pytest.mark.django_db
 
 
-def claimed(token: str = "d-one") -> Check:
+def claimed(*, driver: str = "d-one") -> Check:
     make_check(status="queued")
-    found = checks.claim(token=token)
+    found = checks.claim(token=driver)
     assert found is not None
     return Check.objects.get(pk=found.pk)
 
@@ -44,7 +44,7 @@ def test_an_old_lease_goes_back_into_the_queue() -> None:
 
 
 def test_a_driver_that_ends_gives_its_checks_back_and_no_others() -> None:
-    mine, theirs = claimed("d-one"), claimed("d-two")
+    mine, theirs = claimed(driver="d-one"), claimed(driver="d-two")
     checks.release(token="d-one")
     assert Check.objects.get(pk=mine.pk).status == "queued"
     assert Check.objects.get(pk=theirs.pk).status == "running"

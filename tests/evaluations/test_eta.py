@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluations.services.pace import Pace, pace_of
+from evaluations.services.eta import Pace, pace_of
 
 
 def test_one_sample_tells_nothing() -> None:
