@@ -9,9 +9,9 @@ from django.contrib.admin.helpers import ActionForm
 from django.utils.translation import gettext_lazy as _
 
 from aml.web.forms import NonceField, check_texts
-from evaluations.engine.contract import Limits
 from evaluations.models import CycleTrack, QuotaEntry
 from evaluations.services import statements
+from evaluations.services.limits import cycle_limits
 from evaluations.services.starting import LABEL_LENGTH
 from evaluations.services.tracks import track_problem
 from registration.models import Version
@@ -42,11 +42,8 @@ class RunForm(forms.Form):
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        limits = Limits.model_validate(version.entry.registration.cycle.limits)
-        most = {
-            "add": min(version.add_concurrency, limits.add_concurrency),
-            "search": min(version.search_concurrency, limits.search_concurrency),
-        }
+        limits = cycle_limits(version.entry.registration.cycle)
+        most = limits.at_once(add=version.add_concurrency, search=version.search_concurrency)
         for name, number in most.items():
             self.fields[name] = forms.IntegerField(
                 label=self.fields[name].label,

@@ -177,8 +177,8 @@ class RunAnswer(serializers.Serializer[Any]):
         return run.status if run.is_final else None
 
 
-class RunDetail(RunAnswer):
-    """With progress, errors and, once it has a score, results; ``instance`` carries them as attributes."""
+class SeenAnswer(serializers.Serializer[Any]):
+    """What is read beside a run."""
 
     unofficial = serializers.BooleanField()
     stages = StageAnswer(many=True, source="progress.stages")
@@ -190,8 +190,16 @@ class RunDetail(RunAnswer):
     results = ResultsAnswer(allow_null=True)
 
 
+class RunDetail(RunAnswer, SeenAnswer):
+    """A run with progress, errors and, once it has a score, results."""
+
+    def to_representation(self, seen: Mapping[str, Any]) -> dict[str, Any]:
+        return {**RunAnswer(seen["run"]).data, **SeenAnswer(seen).data}
+
+
 class RunList(serializers.Serializer[Any]):
     runs = RunAnswer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="Send it as before; null on the last page.")
 
 
 class EventAnswer(serializers.Serializer[Any]):

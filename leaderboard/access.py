@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
+from aml.lib.text import whole_number
 from aml.web import clock
 from evaluations.models import CycleTrack, EvaluationContract
 from leaderboard.builder import build
@@ -20,9 +21,12 @@ from registration.models.participants import DivisionChoice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
+    """Where a board stands; ``is_current``: in the cycle that addresses needn't name."""
+
     cycle: Cycle
     track: str
     division: str
+    is_current: bool
 
     def snapshots(self) -> QuerySet[Snapshot]:
         found = Snapshot.objects.of_board(cycle=self.cycle, track=self.track, division=self.division)
@@ -47,18 +51,17 @@ def place_or_404(*, track: str, division: str, cycle: str = "") -> Place:
     """``cycle`` is a slug; without one it is the current cycle."""
     if track not in TrackChoice.values or division not in DivisionChoice.values:
         raise Http404
-    found = Cycle.objects.public().filter(slug=cycle).first() if cycle else current_cycle()
+    current = current_cycle()
+    found = Cycle.objects.public().filter(slug=cycle).first() if cycle else current
     if found is None:
         raise Http404
-    return Place(cycle=found, track=track, division=division)
+    return Place(cycle=found, track=track, division=division, is_current=found == current)
 
 
 def shown_or_404(place: Place, *, number: str = "") -> Shown:
     """The board as it is, or as its snapshot ``number`` kept it."""
     if number:
-        if not number.isdecimal():
-            raise Http404
-        snapshot = get_object_or_404(place.snapshots(), number=int(number[:9]))
+        snapshot = get_object_or_404(place.snapshots(), number=whole_number(number))
         newest = place.snapshots().filter(contract=snapshot.contract).first()
         return Shown(
             place=place, board=board_of(snapshot.data), snapshot=snapshot, is_newest=snapshot == newest
@@ -75,11 +78,10 @@ def shown_or_404(place: Place, *, number: str = "") -> Shown:
 
 def other_boards(shown: Shown) -> list[Snapshot]:
     """The newest snapshot of each other contract with rows: never in one table with this one."""
-    newest: dict[int, Snapshot] = {}
-    for snapshot in shown.place.snapshots():
-        newest.setdefault(snapshot.contract_id, snapshot)
     here = shown.board.contract_hash if shown.board else ""
-    return [one for one in newest.values() if one.contract.hash != here and one.data["rows"]]
+    others = shown.place.snapshots().exclude(contract__hash=here)
+    numbers = others.order_by().values("contract").annotate(newest=Max("number")).values("newest")
+    return [one for one in others.filter(number__in=numbers) if one.data["rows"]]
 
 
 def entry_or_404(slug: str) -> Entry:

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view, authentication_classes, permission_classes, renderer_classes
@@ -16,9 +15,10 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from aml.lib.canonical import sha256_hex
+from aml.lib.text import whole_number
 from aml.web import audit
 from aml.web.errors import FieldRefusal
+from aml.web.http import tagged
 from leaderboard import access
 from leaderboard.serializers import data
 from leaderboard.serializers.profile import profile
@@ -64,8 +64,8 @@ def board(request: Request, track: str, division: str) -> HttpResponse:
     text = data.board_json(shown)
     if isinstance(request.accepted_renderer, CsvRenderer):
         text = data.board_csv(shown.board, shown.snapshot)
-        return _tagged(request, text, content=text)
-    return _tagged(request, text, content=data.document(shown.board, shown.snapshot))
+        return tagged(request, Response(text), content=text)
+    return tagged(request, Response(data.document(shown.board, shown.snapshot)), content=text)
 
 
 @extend_schema(operation_id="system", tags=["public"], responses={200: OpenApiTypes.OBJECT})
@@ -75,7 +75,7 @@ def board(request: Request, track: str, division: str) -> HttpResponse:
 def system(request: Request, slug: str) -> HttpResponse:
     """A system's public profile: versions, published runs, and how many Fulls there were."""
     found = _plain(profile(access.entry_or_404(slug)))
-    return _tagged(request, repr(found), content=found)
+    return tagged(request, Response(found), content=JSONRenderer().render(found))
 
 
 @extend_schema(
@@ -89,22 +89,17 @@ def system(request: Request, slug: str) -> HttpResponse:
 @permission_classes([AllowAny])
 def audit_log(request: Request) -> HttpResponse:
     """Public rows of the hash-chained log, oldest first, and the daily roots."""
-    after = request.query_params.get("after", "0")
-    if not after.isdecimal() or len(after) > 18:
-        raise FieldRefusal("after", f"Got {after[:40]!r}; expected a sequence number.")
-    rows = list(audit.public_rows().filter(sequence__gt=int(after)).order_by("sequence")[:MOST_AUDIT_ROWS])
+    given = request.query_params.get("after", "0")
+    after = whole_number(given)
+    if after is None:
+        raise FieldRefusal("after", f"Got {given[:40]!r}; expected a sequence number.")
+    rows = list(audit.public_rows().filter(sequence__gt=after).order_by("sequence")[:MOST_AUDIT_ROWS])
     content = {
         "rows": [audit.public_form(row) for row in rows],
         "roots": audit.roots(),
         "next_after": rows[-1].sequence if len(rows) == MOST_AUDIT_ROWS else None,
     }
-    return _tagged(request, repr(content), content=content)
-
-
-def _tagged(request: Request, text: str, *, content: Any) -> HttpResponse:
-    etag = f'"{sha256_hex(text.encode())}"'
-    known = get_conditional_response(request, etag=etag)
-    return known if known is not None else Response(content, headers={"ETag": etag})
+    return tagged(request, Response(content), content=JSONRenderer().render(content))
 
 
 def _plain(value: Any) -> Any:

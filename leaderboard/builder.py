@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import translation
 
+from aml.lib.clock import iso_z
+from evaluations.disclosure import too_few
 from evaluations.engine.aggregate import Cell, cells_of
 from evaluations.engine.comparing import Separation, separation
 from evaluations.models import Baseline, EvaluationContract, Run, RunScore
@@ -16,7 +17,7 @@ from evaluations.runner.scores import ask_scores
 from evaluations.states import RunStatus
 from leaderboard.models import BoardRow
 from leaderboard.ranking import standings
-from leaderboard.types import FEWEST_ASKS, Board, Column, Figure, Measures, Row
+from leaderboard.types import Board, Column, Figure, Measures, Row
 from registration.models import Cycle, Version
 from registration.types import Division
 
@@ -36,7 +37,7 @@ def build(*, cycle: Cycle, track: str, division: str, contract: EvaluationContra
         pack=str(contract.full_pack),
         pack_title=contract.full_pack.title,
         offline=contract.offline,
-        unofficial=not (cycle.is_official and contract.official),
+        unofficial=not contract.is_official_in(cycle),
         questions=contract.full_pack.read_manifest().counts.asks,
         columns=columns,
         rows=_ranked(rankable, separated=separated),
@@ -71,8 +72,8 @@ def _columns(contract: EvaluationContract) -> tuple[Column, ...]:
     return tuple(
         Column(
             id=one.id,
-            title={"en": one.title.en, "zh": one.title.zh},
-            rubric={"en": one.rubric.en, "zh": one.rubric.zh},
+            title=one.title.model_dump(),
+            rubric=one.rubric.model_dump(),
             weight=one.weight,
         )
         for one in contract.full_pack.read_manifest().capabilities
@@ -122,7 +123,7 @@ def _row(row: BoardRow) -> Row:
         coverage=coverage(scored=score.scored, asks=score.asks),
         measures=measures_of(score.measures),
         badges=_badges(row),
-        published_at=_moment(row.published_at),
+        published_at=iso_z(row.published_at),
     )
 
 
@@ -132,7 +133,7 @@ def figures_of(capabilities: Iterable[Mapping[str, Any]]) -> tuple[Figure, ...]:
 
 
 def _figure(one: Mapping[str, Any]) -> Figure:
-    shown = one["score"] if one["asks"] >= FEWEST_ASKS else None
+    shown = None if too_few(one["asks"]) else one["score"]
     mean, low, high = (shown["mean"], shown["low"], shown["high"]) if shown else (None, None, None)
     return Figure(
         id=one["capability"], score=mean, ci_low=low, ci_high=high, asks=one["asks"], scored=one["scored"]
@@ -160,7 +161,7 @@ def coverage(*, scored: int, asks: int) -> float | None:
 def _badges(row: BoardRow) -> tuple[str, ...]:
     marks = {
         "offline": row.contract.offline,
-        "unofficial": not row.contract.offline and not (row.cycle.is_official and row.contract.official),
+        "unofficial": not row.contract.offline and not row.contract.is_official_in(row.cycle),
         "incomplete": row.run.status != RunStatus.SUCCEEDED,
     }
     return tuple(name for name, holds in marks.items() if holds)
@@ -193,7 +194,7 @@ def _baseline(baseline: Baseline) -> Row:
         coverage=coverage(scored=data["scored"], asks=data["asks"]),
         measures=measures_of(data.get("measures", {})),
         badges=("baseline",),
-        published_at=_moment(baseline.measured_at),
+        published_at=iso_z(baseline.measured_at),
     )
 
 
@@ -201,7 +202,3 @@ def _arm_title(arm: str) -> str:
     """English, whatever the reader's language: a board's document has one text for all."""
     with translation.override("en"):
         return str(Baseline.Arm(arm).label)
-
-
-def _moment(when: datetime) -> str:
-    return when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

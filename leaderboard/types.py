@@ -11,9 +11,6 @@ from typing import Any
 
 FORMAT = "aml-board/1"
 
-#: A capability with fewer asks shows no score of its own (product.md, rule 11).
-FEWEST_ASKS = 5
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.cache import get_conditional_response, patch_cache_control
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from aml.lib.canonical import sha256_hex
 from aml.lib.tracks import Track
+from aml.web.http import tagged
 from leaderboard import access
 from leaderboard.access import Place, Shown
 from leaderboard.serializers import data, page
@@ -66,15 +67,11 @@ def download(request: HttpRequest, shown: Shown, *, kind: str) -> HttpResponse:
     if shown.board is None:
         raise ValueError("there is no board to download")
     body = data.board_csv(shown.board, shown.snapshot) if kind == "csv" else data.board_json(shown)
-    etag = f'"{sha256_hex(body.encode())}"'
-    known = get_conditional_response(request, etag=etag)
-    if known is not None:
-        return known
     types = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
-    response = HttpResponse(body, content_type=types[kind], headers={"ETag": etag})
+    response = HttpResponse(body, content_type=types[kind])
     response["Content-Disposition"] = f'attachment; filename="{_file_name(shown)}.{kind}"'
     patch_cache_control(response, public=True, max_age=0, must_revalidate=True)
-    return response
+    return tagged(request, response)
 
 
 def _words(shown: Shown) -> dict[str, str]:
@@ -97,7 +94,7 @@ def _file_name(shown: Shown) -> str:
 def board_url(place: Place, **query: str | int) -> str:
     """A board's address; the cycle is named unless it is the current one."""
     address = reverse("leaderboard:board", args=[place.track, place.division])
-    if place.cycle != access.current_cycle():
+    if not place.is_current:
         query = {"cycle": place.cycle.slug, **query}
     return f"{address}?{urlencode(query)}" if query else address
 
@@ -112,7 +109,7 @@ def _track_tabs(place: Place) -> list[dict[str, object]]:
     return [
         {
             "title": TrackChoice(track).label,
-            "href": board_url(Place(cycle=place.cycle, track=track, division=place.division)),
+            "href": board_url(replace(place, track=track)),
             "current": track == place.track,
             "count": counts[track],
         }
@@ -124,7 +121,7 @@ def _division_tabs(place: Place) -> list[dict[str, object]]:
     return [
         {
             "title": DivisionChoice(division).label,
-            "href": board_url(Place(cycle=place.cycle, track=place.track, division=division)),
+            "href": board_url(replace(place, division=division)),
             "current": division == place.division,
         }
         for division in DivisionChoice.values

@@ -14,6 +14,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from aml.lib.text import whole_number
 from aml.web import audit
 from aml.web.errors import Refusal
 from aml.web.models import User
@@ -167,7 +168,8 @@ class RegistrationAdmin(ReadOnlyAdmin):
         """Shows what is about to be decided, takes decision and reason, and calls the service for each."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        ids = [int(part) for part in request.GET.get("ids", "").split(",") if part.isdecimal()]
+        given = map(whole_number, request.GET.get("ids", "").split(","))
+        ids = [number for number in given if number is not None]
         chosen = list(self.get_queryset(request).filter(pk__in=ids).select_related("participant", "cycle"))
         form = DecisionForm(request.POST if request.method == "POST" else None)
         if form.is_valid():

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import UTC, datetime
 from typing import Protocol
+
+
+def iso_z(moment: datetime) -> str:
+    """``2026-12-02T14:05:00Z``: ISO 8601 in UTC, to the second. A moment without a zone is local time."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 class Clock(Protocol):

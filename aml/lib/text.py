@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
+T = TypeVar("T")
 REPLACEMENT = "\ufffd"
 # C0 without tab, line feed and carriage return; DEL and C1; lone surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -24,6 +26,22 @@ def storable(text: str) -> bool:
 def shorten(text: str, *, length: int) -> str:
     """At most ``length`` characters, the last an ellipsis where something was cut."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def whole_number(text: str) -> int | None:
+    """What 1 to 18 ASCII digits say, as a database's big integer holds it; None for any other text."""
+    return int(text) if len(text) <= 18 and text.isascii() and text.isdigit() else None
+
+
+#: A spreadsheet would run a cell that begins so.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+
+
+def spreadsheet_cell(value: T) -> T | str:
+    """Text that a spreadsheet would take for a formula gets an apostrophe in front, and is text again."""
+    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value
 
 
 # Marks that reorder or hide text: bidirectional embeddings, overrides and isolates, zero-width characters.

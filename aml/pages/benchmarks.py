@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from aml.pages import cycles
@@ -73,4 +72,4 @@ def _capability(capability: Capability) -> dict[str, Any]:
 def _words(title: Title) -> tuple[tuple[str, str], tuple[str, str]]:
     """Both languages with their codes, the reader's first."""
     english, chinese = ("en", title.en), ("zh-Hans", title.zh)
-    return (chinese, english) if (get_language() or "en").startswith("zh") else (english, chinese)
+    return (chinese, english) if formats.reader_language() == "zh" else (english, chinese)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext as _
 
 from aml.web import clock, formats
@@ -58,11 +58,10 @@ def context(cycle: Cycle | None) -> dict[str, Any]:
     if cycle is None:
         return {"cycle": None, "cycle_title": "", "cycle_summary": "", "phase": "", "milestones": []}
     now = clock.now()
-    chinese = (get_language() or "en").startswith("zh")
     return {
         "cycle": cycle,
-        "cycle_title": (chinese and cycle.title_zh) or cycle.title,
-        "cycle_summary": (chinese and cycle.summary_zh) or cycle.summary,
+        "cycle_title": formats.in_language({"en": cycle.title, "zh": cycle.title_zh}),
+        "cycle_summary": formats.in_language({"en": cycle.summary, "zh": cycle.summary_zh}),
         "phase": phase(cycle, now=now),
         "milestones": milestones(cycle, now=now),
     }

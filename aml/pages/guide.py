@@ -14,9 +14,9 @@ from django.views.decorators.http import require_safe
 from aml.pages import cycles
 from aml.pages.refusals import REFUSALS
 from aml.web import formats
-from evaluations.engine.contract import Limits, contract_document
+from evaluations.engine.contract import contract_document
 from evaluations.runner.shells import platform_agent
-from registration.models import Cycle
+from evaluations.services.limits import cycle_limits
 
 ADD_REQUEST = {
     "request_id": "q5v0c1xq8d2m7k3t",
@@ -76,7 +76,7 @@ CALLS = (
 @require_safe
 def api_guide(request: HttpRequest) -> HttpResponse:
     cycle = cycles.current()
-    document = contract_document(limits_of(cycle), agent=platform_agent())
+    document = contract_document(cycle_limits(cycle), agent=platform_agent())
     context = {
         "cycle": cycle,
         "document": document,
@@ -89,11 +89,6 @@ def api_guide(request: HttpRequest) -> HttpResponse:
         "api_url": f"{settings.SITE_URL}/api/v1",
     }
     return render(request, "pages/api_guide.html", context)
-
-
-def limits_of(cycle: Cycle | None) -> Limits:
-    """The contract's limits with what the cycle overrides."""
-    return Limits.model_validate(cycle.limits if cycle else {})
 
 
 def shown_limit(limit: dict[str, Any]) -> str:

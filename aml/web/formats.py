@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.utils import formats
-from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import get_language, gettext, ngettext, pgettext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MISSING = "–"
 HEAT_BUCKETS = 5
@@ -120,6 +120,16 @@ def as_utc(when: datetime) -> datetime:
     if when.tzinfo is None:
         raise ValueError("a time without a zone can't be shown as UTC")
     return when.astimezone(UTC)
+
+
+def in_language(texts: Mapping[str, str]) -> str:
+    """The text of the reader's language out of ``en`` and ``zh``; English where there is none."""
+    return texts.get(reader_language()) or texts["en"]
+
+
+def reader_language() -> str:
+    """``en`` or ``zh``."""
+    return "zh" if (get_language() or "").startswith("zh") else "en"
 
 
 def done_of_total(done: int | None, total: int | None) -> str:

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from aml.web import clock
 from evaluations.api.answers import choice_from, key_of, registration_of
 from evaluations.models import Check, Run
-from evaluations.services import Decision, quota_view, what_if
+from evaluations.services import Decision, Facts, quota_view, what_if
 from evaluations.services.quotas import SIMULATED, QuotaView
 from evaluations.services.standings import TrackStanding, standing
 from registration.models import Entry, Registration, Version
@@ -35,8 +35,12 @@ from registration.models import Entry, Registration, Version
 )
 @api_view(["GET"])
 def me(request: Request) -> Response:
-    """Participant, entries, versions with what may start, quota and cooldown per track."""
+    """Participant, entries, versions with what may start, quota and cooldown per track.
+
+    Of the quota's ledger the newest 100 lines.
+    """
     registration, now = registration_of(request), clock.now()
+    facts = Facts(registration, now=now)
     answer: dict[str, Any] = {
         "participant": {
             "id": registration.participant.public_id,
@@ -51,11 +55,11 @@ def me(request: Request) -> Response:
         },
         "key": {"id": key_of(request).key_id, "created_at": key_of(request).created_at},
         "now": now,
-        "entries": [_entry(entry) for entry in _entries(registration)],
-        "quota": _quota(quota_view(registration, now=now)),
+        "entries": [_entry(entry, facts) for entry in _entries(registration)],
+        "quota": _quota(quota_view(facts)),
     }
     if ended := choice_from(request, "simulate", list(SIMULATED)):
-        answer["simulation"] = _simulation(registration, ended)
+        answer["simulation"] = _simulation(facts, ended)
     return Response(answer)
 
 
@@ -63,21 +67,20 @@ def _entries(registration: Registration) -> Iterable[Entry]:
     return registration.entries.prefetch_related("tracks", "versions").order_by("created_at", "pk")
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
-    tracks = [one.track for one in entry.tracks.all()]
+def _entry(entry: Entry, facts: Facts) -> dict[str, Any]:
     return {
         "id": entry.public_id,
         "name": entry.name,
         "slug": entry.slug,
-        "tracks": tracks,
+        "tracks": [one.track for one in entry.tracks.all()],
         "withdrawn_at": entry.withdrawn_at,
-        "versions": [_version(version, entry, tracks) for version in entry.versions.all()],
+        "versions": [_version(version, entry, facts) for version in entry.versions.all()],
     }
 
 
-def _version(version: Version, entry: Entry, tracks: list[str]) -> dict[str, Any]:
+def _version(version: Version, entry: Entry, facts: Facts) -> dict[str, Any]:
     version.entry = entry
-    now = clock.now()
+    tracks = [one.track for one in entry.tracks.all()]
     return {
         "id": version.public_id,
         "label": version.label,
@@ -85,7 +88,7 @@ def _version(version: Version, entry: Entry, tracks: list[str]) -> dict[str, Any
         "created_at": version.created_at,
         "frozen_at": version.frozen_at,
         "withdrawn_at": version.withdrawn_at,
-        "tracks": {track: _standing(standing(version, track, now=now)) for track in tracks},
+        "tracks": {track: _standing(standing(version, track, facts=facts)) for track in tracks},
     }
 
 
@@ -141,9 +144,7 @@ def _quota(view: QuotaView) -> dict[str, Any]:
     }
 
 
-def _simulation(registration: Registration, ended: str) -> list[dict[str, Any]]:
-    now = clock.now()
-    tracks = quota_view(registration, now=now).tracks
+def _simulation(facts: Facts, ended: str) -> list[dict[str, Any]]:
     return [
         {
             "track": one.track,
@@ -151,6 +152,6 @@ def _simulation(registration: Registration, ended: str) -> list[dict[str, Any]]:
             "fulls": {"used": after.used, "left": after.left},
             "cooldown_until": after.cooldown_until,
         }
-        for one in tracks
-        for after in what_if(registration, track=one.track, at=now, keys=(SIMULATED[ended],))
+        for one in quota_view(facts).tracks
+        for after in what_if(facts, track=one.track, keys=(SIMULATED[ended],))
     ]

@@ -14,10 +14,11 @@ from rest_framework.request import Request
 
 from aml.web import clock
 from evaluations.api.answers import tagged
-from evaluations.engine.contract import Limits, contract_document
+from evaluations.engine.contract import contract_document
 from evaluations.models import CycleTrack
 from evaluations.runner.shells import platform_agent
 from evaluations.services import statements
+from evaluations.services.limits import cycle_limits
 from registration.models import Cycle
 from registration.types import DEFAULT_POLICY
 
@@ -36,8 +37,7 @@ RULES = (
 def contract(request: Request) -> HttpResponse:
     """Limits with units, the retry table, error codes with whose fault, JSON Schemas."""
     cycle = Cycle.objects.current_at(clock.now())
-    limits = Limits.model_validate(cycle.limits if cycle else {})
-    document = contract_document(limits, agent=platform_agent())
+    document = contract_document(cycle_limits(cycle), agent=platform_agent())
     return tagged(request, document | {"egress_addresses": list(settings.EGRESS_ADDRESSES)})
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
@@ -30,8 +29,6 @@ from evaluations.models import Run
 from evaluations.models.ledger import SERVICE_KINDS
 from evaluations.services import (
     Order,
-    Progress,
-    Results,
     bundle_of,
     cancel_run,
     is_unofficial,
@@ -41,26 +38,19 @@ from evaluations.services import (
     start_run,
     statements,
 )
-from evaluations.services.traces import service_attempts, trace
+from evaluations.services.traces import attempts_after, trace
 
-EVENTS, ATTEMPTS = 500, 100
+RUNS, EVENTS, ATTEMPTS = 100, 500, 100
 AFTER = OpenApiParameter("after", OpenApiTypes.INT, description="Only what has a larger number.")
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A run with what is read beside it; every other name is the run's."""
-
-    run: Run
-    progress: Progress
-    results: Results | None
-    unofficial: bool
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.run, name)
-
-
-@extend_schema(methods=["GET"], operation_id="list_runs", tags=["runs"], responses={200: serializers.RunList})
+@extend_schema(
+    methods=["GET"],
+    operation_id="list_runs",
+    tags=["runs"],
+    parameters=[OpenApiParameter("before", OpenApiTypes.STR, description="A run's id: only older ones.")],
+    responses={200: serializers.RunList},
+)
 @extend_schema(
     methods=["POST"],
     operation_id="start_run",
@@ -70,9 +60,9 @@ class Seen:
 )
 @api_view(["GET", "POST"])
 def runs(request: Request) -> Response:
-    """Your runs, newest first; or start one (takes ``Idempotency-Key``)."""
+    """Your runs, newest first, at most 100 at a time; or start one (takes ``Idempotency-Key``)."""
     if request.method == "GET":
-        return Response(serializers.RunList({"runs": _runs(request).order_by("-accepted_at", "-pk")}).data)
+        return Response(serializers.RunList(_listed(request)).data)
     body = serializers.RunRequest(data=body_of(request))
     body.is_valid(raise_exception=True)
     values = body.validated_data
@@ -83,6 +73,17 @@ def runs(request: Request) -> Response:
         return _detail(_runs(request).get(pk=run.pk))
 
     return once(request, act="runs", body=values, do=do)
+
+
+def _listed(request: Request) -> dict[str, Any]:
+    found = _runs(request).order_by("-accepted_at", "-pk")
+    if before := request.query_params.get("before", ""):
+        last = get_object_or_404(_runs(request), public_id=before)
+        older = Q(accepted_at__lt=last.accepted_at) | Q(accepted_at=last.accepted_at, pk__lt=last.pk)
+        found = found.filter(older)
+    page = list(found[: RUNS + 1])
+    more = len(page) > RUNS
+    return {"runs": page[:RUNS], "next": page[RUNS - 1].public_id if more else None}
 
 
 def _order(values: dict[str, Any]) -> Order:
@@ -133,12 +134,14 @@ def attempts(request: Request, public_id: str) -> Response:
     """Calls to your service, at most 100 at a time: of a Smoke with their exchange, of a Full without."""
     found = _run_or_404(request, public_id)
     after = number_from(request, "after")
-    rows = service_attempts(
+    rows = attempts_after(
         found,
+        after,
+        limit=ATTEMPTS,
         code=choice_from(request, "code", list(Code)),
         operation=choice_from(request, "operation", sorted(SERVICE_KINDS)),
     )
-    traces = [trace(row, content=found.is_smoke) for row in rows.filter(pk__gt=after)[:ATTEMPTS]]
+    traces = [trace(row, content=found.is_smoke) for row in rows]
     last = traces[-1].number if traces else after
     return Response(serializers.AttemptList({"attempts": traces, "last": last}).data)
 
@@ -206,5 +209,10 @@ def _run_or_404(request: Request, public_id: str) -> Run:
 
 
 def _detail(found: Run) -> dict[str, Any]:
-    seen = Seen(run=found, progress=progress(found), results=results(found), unofficial=is_unofficial(found))
+    seen = {
+        "run": found,
+        "progress": progress(found),
+        "results": results(found),
+        "unofficial": is_unofficial(found),
+    }
     return dict(serializers.RunDetail(seen).data)

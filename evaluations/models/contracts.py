@@ -33,6 +33,10 @@ class EvaluationContract(models.Model):
     def official(self) -> bool:
         return self.calibrated and not self.offline
 
+    def is_official_in(self, cycle: Cycle) -> bool:
+        """Whether a result under this contract is an official one of the cycle."""
+        return cycle.is_official and self.official
+
 
 class CycleTrack(models.Model):
     """A track of a cycle: which contract it is scored under."""

@@ -50,15 +50,16 @@ def claim(*, token: str) -> ClaimedCheck | None:
 
 
 def _claimed(check: Check, token: str) -> ClaimedCheck:
-    version = check.version
+    version, limits = check.version, Limits.model_validate(check.registration.cycle.limits)
+    most = limits.at_once(add=version.add_concurrency, search=version.search_concurrency)
     return ClaimedCheck(
         pk=check.pk,
         token=token,
         endpoint=endpoint_of(version, frozen=version.endpoint()),
         track=check.track,
-        limits=Limits.model_validate(check.registration.cycle.limits),
+        limits=limits,
         secret=bytes(check.secret),
-        concurrency=(version.add_concurrency, version.search_concurrency),
+        concurrency=(most["add"], most["search"]),
     )
 
 

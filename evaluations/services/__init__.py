@@ -12,6 +12,7 @@ from evaluations.services.cancelling import (
 from evaluations.services.checks import may_check, request_check
 from evaluations.services.decisions import Decision
 from evaluations.services.eligibility import may_start
+from evaluations.services.facts import Facts
 from evaluations.services.progress import Progress, progress
 from evaluations.services.quotas import QuotaView, grant, quota_view, what_if
 from evaluations.services.results import Results, results
@@ -22,6 +23,7 @@ from evaluations.services.tracks import save_track
 __all__ = [
     "CancelCost",
     "Decision",
+    "Facts",
     "Order",
     "Progress",
     "QuotaView",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from aml.lib.canonical import canonical_hash
@@ -25,13 +27,31 @@ from registration.models import Version
 
 
 def bundle_of(run: Run, *, sealed: bool = False) -> bytes:
-    """The zip. Raises Refusal while the run has no score; the same run gives the same bytes."""
-    if not run.is_final or not RunScore.objects.filter(run=run).exists():
-        raise Refusal(
-            "no_bundle",
-            _("This run has no result bundle."),
-            hint=_("A bundle is made once a run has finished with a score."),
-        )
+    """The zip. Raises Refusal while the run has no score; the same run gives the same bytes.
+
+    The public one is made when it is first asked for and kept: later code or another key change it no more.
+    """
+    with transaction.atomic():
+        score = RunScore.objects.select_for_update().filter(run=run).first()
+        if score is None or not run.is_final:
+            raise Refusal(
+                "no_bundle",
+                _("This run has no result bundle."),
+                hint=_("A bundle is made once a run has finished with a score."),
+            )
+        return _made(run, sealed=True) if sealed else _kept(run, score)
+
+
+def _kept(run: Run, score: RunScore) -> bytes:
+    with suppress(bodies.MissingBody):
+        return bodies.get(score.public_bundle)
+    made = _made(run, sealed=False)
+    score.public_bundle = bodies.put(made)
+    score.save(update_fields=["public_bundle"])
+    return made
+
+
+def _made(run: Run, *, sealed: bool) -> bytes:
     scores = ask_scores(run)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "bundle.zip"
@@ -55,7 +75,7 @@ def _signing_key() -> Ed25519PrivateKey:
 
 
 def is_unofficial(run: Run) -> bool:
-    return not (run.contract.official and run.cycle.is_official)
+    return not run.contract.is_official_in(run.cycle)
 
 
 def fingerprint(version: Version) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -14,27 +12,20 @@ from aml.web.models import User
 from evaluations import tasks
 from evaluations.models import Check
 from evaluations.records.transitions import PARTICIPANT
-from evaluations.services.decisions import YES, Decision, no
-from evaluations.services.eligibility import HOUR, hourly
-from evaluations.services.standing import standing
-from registration.models import Registration, Version
+from evaluations.services.decisions import YES, Decision, first_no, no
+from evaluations.services.eligibility import hourly
+from evaluations.services.facts import UNDER_WAY, Facts
+from evaluations.services.startable import CHECK, Question, startable
+from registration.models import Version
 from registration.models.entries import TrackChoice
 from registration.services import guards
 
-UNDER_WAY = (Check.Status.QUEUED, Check.Status.RUNNING)
+__all__ = ["UNDER_WAY", "may_check", "request_check"]
 
 
-def may_check(*, version: Version, track: str, now: datetime) -> Decision:
-    registration = version.entry.registration
-    stops = registration.cycle.evaluation_stops_at
-    for decision in (
-        standing(version=version, track=track, now=now, last_start=stops),
-        _none_active(registration, track=track),
-        _rate(registration, now=now),
-    ):
-        if not decision.allowed:
-            return decision
-    return YES
+def may_check(*, version: Version, track: str, facts: Facts) -> Decision:
+    asked = Question(version, track, CHECK, facts)
+    return first_no(rule(asked) for rule in (startable, _none_active, _rate))
 
 
 def request_check(*, actor: User, version: Version, track: str) -> Check:
@@ -53,7 +44,7 @@ def _request(*, actor: User, version: Version, track: str) -> Check:
     version = Version.objects.select_related("entry").get(pk=version.pk, entry__registration=registration)
     version.entry.registration = registration
     now = clock.now()
-    decision = may_check(version=version, track=track, now=now)
+    decision = may_check(version=version, track=track, facts=Facts(registration, now=now))
     if not decision.allowed:
         raise decision.refusal(now=now)
     check = Check.objects.create(
@@ -67,8 +58,8 @@ def _request(*, actor: User, version: Version, track: str) -> Check:
     return check
 
 
-def _none_active(registration: Registration, *, track: str) -> Decision:
-    active = Check.objects.filter(registration=registration, track=track, status__in=UNDER_WAY).first()
+def _none_active(asked: Question) -> Decision:
+    active = asked.facts.active_checks.get(asked.track)
     if active is None:
         return YES
     return no(
@@ -79,14 +70,7 @@ def _none_active(registration: Registration, *, track: str) -> Decision:
     )
 
 
-def _rate(registration: Registration, *, now: datetime) -> Decision:
-    """Checks that broke on our side don't count."""
-    limit = registration.cycle.checks_per_hour
-    recent = (
-        Check.objects.filter(registration=registration, requested_at__gt=now - HOUR)
-        .exclude(status=Check.Status.ERROR)
-        .order_by("-requested_at")
-        .values_list("requested_at", flat=True)
-    )
+def _rate(asked: Question) -> Decision:
+    limit = asked.cycle.checks_per_hour
     what = _("At most %(limit)s checks an hour.") % {"limit": limit}
-    return hourly(list(recent[: max(1, limit)]), limit=limit, code="check_limit", what=what)
+    return hourly(asked.facts.recent_checks, limit=limit, code="check_limit", what=what)

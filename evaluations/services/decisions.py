@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -46,3 +47,8 @@ def no(code: str, reason: str, *, hint: str = "", status: int = 409, **extra: An
     return Decision(
         allowed=False, code=code, reason=reason, hint=hint, next_allowed_at=opens, status=status, extra=extra
     )
+
+
+def first_no(decisions: Iterable[Decision]) -> Decision:
+    """The first that refuses; those behind it are not asked for."""
+    return next((decision for decision in decisions if not decision.allowed), YES)

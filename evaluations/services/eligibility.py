@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from aml.web import formats
 from evaluations import states
-from evaluations.engine.errors import Code
-from evaluations.models import Attempt, Check, QuotaEntry, Run
-from evaluations.records import quota
-from evaluations.services.decisions import YES, Decision, no
-from evaluations.services.standing import last_start, standing
-from registration.models import Cycle, Registration, Version
+from evaluations.models import Check
+from evaluations.services.decisions import YES, Decision, first_no, no
+from evaluations.services.facts import HOUR, Facts
+from evaluations.services.startable import Question, Rule, startable
+from registration.models import Version
 from registration.models.entries import AuthChoice
 
-HOUR = timedelta(hours=1)
-ENDPOINT_FIELDS = ("add_url", "search_url", "health_url", "status_url", "auth_scheme")
 
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Who asks for what; answers are read at ``now``."""
-
-    version: Version
-    track: str
-    kind: str
-    now: datetime
-
-    @property
-    def registration(self) -> Registration:
-        return self.version.entry.registration
-
-    @property
-    def cycle(self) -> Cycle:
-        return self.registration.cycle
-
-
-def may_start(*, version: Version, track: str, kind: str, now: datetime) -> Decision:
+def may_start(*, version: Version, track: str, kind: str, facts: Facts) -> Decision:
     """The first thing that stands in the way, the most lasting first.
 
     ``active_run`` comes before the quota and the cooldown: a run that ends in this moment has then
     either been seen as active, or its ledger rows are seen too.
     """
-    asked = Question(version, track, kind, now)
-    stops = last_start(asked.cycle, kind=kind)
-    basic = standing(version=version, track=track, now=now, last_start=stops)
-    if not basic.allowed:
-        return basic
+    asked = Question(version, track, kind, facts)
     rules = FULL_RULES if kind == states.RunKind.FULL else SMOKE_RULES
-    decision = first_no(rule(asked) for rule in rules)
-    return _within(decision, stops=stops)
-
-
-def first_no(decisions: Iterable[Decision]) -> Decision:
-    return next((decision for decision in decisions if not decision.allowed), YES)
+    decision = first_no(rule(asked) for rule in (startable, *rules))
+    return _within(decision, stops=asked.stops_at)
 
 
 def _within(decision: Decision, *, stops: datetime) -> Decision:
@@ -71,11 +38,7 @@ def _within(decision: Decision, *, stops: datetime) -> Decision:
 
 
 def active_run(asked: Question) -> Decision:
-    run = (
-        Run.objects.active()
-        .filter(registration=asked.registration, track=asked.track, kind=asked.kind)
-        .first()
-    )
+    run = asked.facts.active_runs.get((asked.kind, asked.track))
     if run is None:
         return YES
     return no(
@@ -97,7 +60,7 @@ def authenticated(asked: Question) -> Decision:
 
 
 def quota_left(asked: Question) -> Decision:
-    used = quota.usage(asked.registration, track=asked.track)
+    used = asked.facts.fulls[asked.track]
     if used.left:
         return YES
     scope = _("in this cycle") if used.scope == "cycle" else _("in this track")
@@ -111,7 +74,7 @@ def quota_left(asked: Question) -> Decision:
 
 
 def starts_left(asked: Question) -> Decision:
-    started, limit = quota.starts_used(asked.registration), asked.cycle.start_limit
+    started, limit = asked.facts.starts_used, asked.cycle.start_limit
     if started < limit:
         return YES
     return no(
@@ -125,7 +88,7 @@ def starts_left(asked: Question) -> Decision:
 
 
 def cooldown_over(asked: Question) -> Decision:
-    until = quota.cooldown_until(asked.registration, track=asked.track, now=asked.now)
+    until = asked.facts.cooldowns.get(asked.track)
     if until is None:
         return YES
     return no(
@@ -137,18 +100,12 @@ def cooldown_over(asked: Question) -> Decision:
 
 
 def checked(asked: Question) -> Decision:
-    """The newest finished check of this version decides; one that broke on our side says nothing."""
-    check = (
-        Check.objects.filter(version=asked.version, track=asked.track)
-        .filter(status__in=[Check.Status.PASSED, Check.Status.FAILED])
-        .order_by("-finished_at")
-        .first()
-    )
+    check = asked.facts.deciding_checks.get((asked.version.pk, asked.track))
     if check is None:
         reason = _("This version has no conformance check in this track yet.")
     elif check.status == Check.Status.FAILED:
         reason = _("A gate of this version's newest conformance check failed.")
-    elif _changed_since_check(check):
+    elif _changed_since(asked.facts.checked_endpoints[check.pk], asked.version):
         reason = _("The endpoints were changed after the conformance check.")
     else:
         return YES
@@ -156,23 +113,18 @@ def checked(asked: Question) -> Decision:
     return no("check_required", reason, hint=hint, check=check.public_id if check else None)
 
 
-def _changed_since_check(check: Check) -> bool:
-    tested = (check.report or {}).get("endpoint")
+def _changed_since(tested: dict[str, str | None] | None, version: Version) -> bool:
+    """``tested`` is the endpoint of a report, which calls the scheme ``auth``."""
     if not tested:
         return False
     names = {"auth_scheme": "auth"}
     return any(
-        (tested.get(names.get(name, name)) or "") != getattr(check.version, name) for name in ENDPOINT_FIELDS
+        (tested.get(names.get(name, name)) or "") != value for name, value in version.endpoint().items()
     )
 
 
 def smoked(asked: Question) -> Decision:
-    smoke = (
-        Run.objects.smokes()
-        .filter(version=asked.version, track=asked.track, status=states.RunStatus.SUCCEEDED)
-        .order_by("-finished_at")
-        .first()
-    )
+    smoke = asked.facts.passed_smokes.get((asked.version.pk, asked.track))
     if smoke is None or smoke.finished_at is None:
         return no(
             "smoke_required",
@@ -180,24 +132,18 @@ def smoked(asked: Question) -> Decision:
             hint=_("Start a Smoke; its failing exchanges are shown to you."),
         )
     fresh_until = smoke.finished_at + timedelta(hours=asked.cycle.smoke_fresh_hours)
-    if asked.now >= fresh_until:
+    if asked.facts.now >= fresh_until:
         reason = _("The newest passing Smoke was fresh until %(when)s.") % {"when": formats.utc(fresh_until)}
         return no("smoke_stale", reason, hint=_("Start another Smoke."), smoke=smoke.public_id)
-    if smoke.spec["endpoint"] != endpoint_spec(asked.version):
+    if smoke.spec["endpoint"] != asked.version.endpoint():
         reason = _("The endpoints were changed after the newest passing Smoke.")
         return no("smoke_stale", reason, hint=_("Start another Smoke."), smoke=smoke.public_id)
     return YES
 
 
-def endpoint_spec(version: Version) -> dict[str, str]:
-    """What a run keeps of its version's endpoint; the memory key is never among it."""
-    return {name: getattr(version, name) for name in ENDPOINT_FIELDS}
-
-
 def budget_left(asked: Question) -> Decision:
     """No Full is accepted while another one waits because our account with the model provider is empty."""
-    waiting = Run.objects.active().filter(pause_reason=states.PauseReason.PROVIDER)
-    if not Attempt.objects.filter(run__in=waiting, code=Code.MODEL_CREDIT).exists():
+    if not asked.facts.credit_is_gone:
         return YES
     return no(
         "budget",
@@ -207,7 +153,7 @@ def budget_left(asked: Question) -> Decision:
 
 
 def smokes_left(asked: Question) -> Decision:
-    used, limit = smokes_used(asked.registration, track=asked.track), asked.cycle.smokes_per_track
+    used, limit = asked.facts.smokes_used[asked.track], asked.cycle.smokes_per_track
     if used < limit:
         return YES
     return no(
@@ -219,23 +165,10 @@ def smokes_left(asked: Question) -> Decision:
     )
 
 
-def smokes_used(registration: Registration, *, track: str) -> int:
-    rows = QuotaEntry.objects.filter(registration=registration, kind=states.RunKind.SMOKE, track=track)
-    return rows.aggregate(used=Sum("amount"))["used"] or 0
-
-
 def smoke_rate(asked: Question) -> Decision:
-    """Smokes that were refunded, because they failed through us or were cancelled at once, don't count."""
-    recent = (
-        Run.objects.smokes()
-        .filter(registration=asked.registration, track=asked.track, accepted_at__gt=asked.now - HOUR)
-        .exclude(quota_entries__act=QuotaEntry.Act.REFUND)
-        .order_by("-accepted_at")
-        .values_list("accepted_at", flat=True)
-    )
     limit = asked.cycle.smokes_per_hour
     return hourly(
-        list(recent[: max(1, limit)]),
+        [at for track, at in asked.facts.recent_smokes if track == asked.track],
         limit=limit,
         code="smoke_limit",
         what=_("At most %(limit)s Smokes an hour in a track.") % {"limit": limit},
@@ -243,7 +176,7 @@ def smoke_rate(asked: Question) -> Decision:
 
 
 def hourly(recent: list[datetime], *, limit: int, code: str, what: str) -> Decision:
-    """``recent``: times within the last hour, newest first, at least as many as ``limit`` if there are."""
+    """``recent``: times within the last hour, newest first."""
     if len(recent) < limit:
         return YES
     opens = recent[limit - 1] + HOUR if limit else None
@@ -251,7 +184,6 @@ def hourly(recent: list[datetime], *, limit: int, code: str, what: str) -> Decis
     return no(code, what, hint=hint, status=429, next_allowed_at=opens)
 
 
-Rule = Callable[[Question], Decision]
 FULL_RULES: tuple[Rule, ...] = (
     active_run, authenticated, quota_left, starts_left, cooldown_over, checked, smoked, budget_left,
 )  # fmt: skip

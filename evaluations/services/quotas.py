@@ -15,8 +15,7 @@ from aml.web.errors import FieldRefusal
 from aml.web.models import User
 from evaluations import states
 from evaluations.models import QuotaEntry
-from evaluations.records import quota
-from evaluations.services.eligibility import smokes_used
+from evaluations.services.facts import Facts
 from registration.models import Registration
 from registration.models.entries import TrackChoice
 from registration.services import guards
@@ -36,6 +35,7 @@ ENDS: dict[str, StrOrPromise] = {
     "cancelled:after-first-add": gettext_lazy("You cancel later"),
     "cancelled:platform-stood-still": gettext_lazy("You cancel after our side stood still"),
 }
+LEDGER_LINES = 100
 SIMULATED = {"succeeded": "succeeded", "partial": "partial", "failed": "failed:participant"}
 
 
@@ -53,7 +53,7 @@ class TrackQuota:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """The state after a Full that ends so, at ``at``."""
+    """The state after a Full that ends so now."""
 
     key: str
     title: StrOrPromise
@@ -65,6 +65,8 @@ class WhatIf:
 
 @dataclass(frozen=True, slots=True)
 class QuotaView:
+    """``ledger`` holds the newest ``LEDGER_LINES``, newest first."""
+
     scope: str
     tracks: list[TrackQuota]
     starts_used: int
@@ -72,55 +74,53 @@ class QuotaView:
     ledger: list[QuotaEntry]
 
 
-def quota_view(registration: Registration, *, now: datetime) -> QuotaView:
+def quota_view(facts: Facts) -> QuotaView:
+    registration = facts.registration
     entered = registration.entries.values_list("tracks__track", flat=True).distinct()
     tracks = [track for track in TrackChoice.values if track in set(entered)]
     return QuotaView(
         scope=registration.cycle.full_scope,
-        tracks=[_track(registration, track, now=now) for track in tracks],
-        starts_used=quota.starts_used(registration),
+        tracks=[_track(facts, track) for track in tracks],
+        starts_used=facts.starts_used,
         starts_limit=registration.cycle.start_limit,
-        ledger=list(registration.quota_entries.select_related("run").order_by("-at", "-pk")),
+        ledger=list(registration.quota_entries.select_related("run").order_by("-at", "-pk")[:LEDGER_LINES]),
     )
 
 
-def _track(registration: Registration, track: str, *, now: datetime) -> TrackQuota:
-    used = quota.usage(registration, track=track)
+def _track(facts: Facts, track: str) -> TrackQuota:
+    used = facts.fulls[track]
     return TrackQuota(
         track=track,
         title=TrackChoice(track).label,
         used=used.used,
         limit=used.limit,
         left=used.left,
-        cooldown_until=quota.cooldown_until(registration, track=track, now=now),
-        smokes_used=smokes_used(registration, track=track),
-        smokes_limit=registration.cycle.smokes_per_track,
+        cooldown_until=facts.cooldowns.get(track),
+        smokes_used=facts.smokes_used[track],
+        smokes_limit=facts.cycle.smokes_per_track,
     )
 
 
-def what_if(
-    registration: Registration, *, track: str, at: datetime, keys: tuple[str, ...] = ()
-) -> list[WhatIf]:
-    """For each end in the policy table: quota and cooldown after a Full, started now, ends so at ``at``.
+def what_if(facts: Facts, *, track: str, keys: tuple[str, ...] = ()) -> list[WhatIf]:
+    """For each end in the policy table: quota and cooldown after a Full that starts and ends so now.
 
     If one is under way in this track, its reservation is what is decided; else one more is reserved first.
     """
-    used = quota.usage(registration, track=track)
-    under_way = registration.runs.active().fulls().filter(track=track).exists()
-    base = used.used - 1 if under_way else used.used
+    under_way = (states.RunKind.FULL, track) in facts.active_runs
+    base = facts.fulls[track].used - under_way
     rows = [row for row in DEFAULT_POLICY if not keys or row.key in keys]
-    return [_after(registration, row, base=base, limit=used.limit, at=at) for row in rows]
+    return [_after(facts, row, base=base, limit=facts.fulls[track].limit) for row in rows]
 
 
-def _after(registration: Registration, row: PolicyRow, *, base: int, limit: int, at: datetime) -> WhatIf:
+def _after(facts: Facts, row: PolicyRow, *, base: int, limit: int) -> WhatIf:
     used = base + (row.quota is QuotaEffect.USED)
-    hours = registration.cycle.cooldown_hours if row.cooldown else 0
+    hours = facts.cycle.cooldown_hours if row.cooldown else 0
     return WhatIf(
         key=row.key,
         title=ENDS[row.key],
         used=used,
         left=max(0, limit - used),
-        cooldown_until=at + timedelta(hours=hours) if hours else None,
+        cooldown_until=facts.now + timedelta(hours=hours) if hours else None,
         effect=row.quota,
     )
 

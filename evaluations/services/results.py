@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import get_language
-
+from aml.web.formats import in_language
+from evaluations.disclosure import too_few
 from evaluations.models import Run, RunScore
-
-SMALLEST_CELL = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +58,12 @@ def results(run: Run) -> Results | None:
 
 def _capabilities(run: Run, score: RunScore) -> list[CapabilityRow]:
     manifest = run.pack.read_manifest()
-    chinese = (get_language() or "").startswith("zh")
-    titles = {one.id: one.title.zh if chinese else one.title.en for one in manifest.capabilities}
+    titles = {one.id: in_language(one.title.model_dump()) for one in manifest.capabilities}
     return [_row(one, titles, run) for one in score.capabilities]
 
 
 def _row(one: dict[str, Any], titles: dict[str, str], run: Run) -> CapabilityRow:
-    hidden = not run.is_smoke and 0 < one["asks"] < SMALLEST_CELL
+    hidden = not run.is_smoke and too_few(one["asks"])
     interval = None if hidden else one["score"]
     return CapabilityRow(
         id=one["capability"],

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
-from aml.web import clock
 from evaluations import states
 from evaluations.models import Check, Run
-from evaluations.services.checks import UNDER_WAY, may_check
+from evaluations.services.checks import may_check
 from evaluations.services.decisions import Decision
 from evaluations.services.eligibility import may_start
+from evaluations.services.facts import UNDER_WAY, Facts
 from registration.models import Registration, Version
 from registration.models.entries import TrackChoice
 
@@ -51,27 +50,25 @@ class TrackStanding:
         return "smoke" if self.may_full.code in AGAIN else "full"
 
 
-def standings_of(registration: Registration) -> list[TrackStanding]:
+def standings_of(facts: Facts) -> list[TrackStanding]:
     """The newest usable version of each entry in each of its tracks, the newest version first."""
-    now = clock.now()
     return [
-        standing(version, track.track, now=now)
-        for version in _newest_versions(registration)
+        standing(version, track.track, facts=facts)
+        for version in _newest_versions(facts.registration)
         for track in version.entry.tracks.all()
     ]
 
 
-def standing(version: Version, track: str, *, now: datetime) -> TrackStanding:
-    runs = Run.objects.filter(version=version, track=track).order_by("-accepted_at")
+def standing(version: Version, track: str, *, facts: Facts) -> TrackStanding:
     return TrackStanding(
         version=version,
         track=track,
-        check=Check.objects.filter(version=version, track=track).order_by("-requested_at").first(),
-        smoke=runs.filter(kind=states.RunKind.SMOKE).first(),
-        full=runs.filter(kind=states.RunKind.FULL).first(),
-        may_check=may_check(version=version, track=track, now=now),
-        may_smoke=may_start(version=version, track=track, kind=states.RunKind.SMOKE, now=now),
-        may_full=may_start(version=version, track=track, kind=states.RunKind.FULL, now=now),
+        check=facts.newest_checks.get((version.pk, track)),
+        smoke=facts.newest_runs.get((version.pk, track, states.RunKind.SMOKE)),
+        full=facts.newest_runs.get((version.pk, track, states.RunKind.FULL)),
+        may_check=may_check(version=version, track=track, facts=facts),
+        may_smoke=may_start(version=version, track=track, kind=states.RunKind.SMOKE, facts=facts),
+        may_full=may_start(version=version, track=track, kind=states.RunKind.FULL, facts=facts),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -18,13 +18,13 @@ from aml.web.errors import FieldRefusal, Refusal
 from aml.web.forms import text_problem
 from aml.web.models import User
 from evaluations import states, tasks
-from evaluations.engine.contract import Limits
 from evaluations.models import CycleTrack, Run
 from evaluations.records import quota
 from evaluations.records.transitions import PARTICIPANT, Why, add_event
 from evaluations.services import statements
-from evaluations.services.eligibility import endpoint_spec, may_start
-from evaluations.services.standing import contract_track
+from evaluations.services.eligibility import may_start
+from evaluations.services.facts import Facts
+from evaluations.services.limits import cycle_limits
 from registration.models import Registration, Version
 from registration.models.entries import TrackChoice
 from registration.services import guards
@@ -68,14 +68,15 @@ def _start(*, actor: User, version: Version, order: Order) -> Run:
     guards.acting_member(actor, registration.participant)
     version = _version_now(version, registration)
     now = clock.now()
-    decision = may_start(version=version, track=order.track, kind=order.kind, now=now)
+    facts = Facts(registration, now=now)
+    decision = may_start(version=version, track=order.track, kind=order.kind, facts=facts)
     if not decision.allowed:
         raise decision.refusal(now=now)
     _check_statements(order)
     label = order.label.strip()
     if Run.objects.filter(registration=registration, label=label).exists():
         raise _label_taken(label)
-    return _accept(actor=actor, version=version, order=order, now=now)
+    return _accept(actor=actor, version=version, order=order, facts=facts)
 
 
 def _version_now(version: Version, registration: Registration) -> Version:
@@ -84,12 +85,11 @@ def _version_now(version: Version, registration: Registration) -> Version:
     return found
 
 
-def _accept(*, actor: User, version: Version, order: Order, now: datetime) -> Run:
-    registration = version.entry.registration
-    cycle = registration.cycle
-    entered = contract_track(cycle, track=order.track)
-    if entered is None or entered.contract is None:
-        raise Refusal("cycle_closed", _("This track is not open in this cycle."))
+def _accept(*, actor: User, version: Version, order: Order, facts: Facts) -> Run:
+    registration, cycle, now = facts.registration, facts.cycle, facts.now
+    entered = facts.tracks[order.track]
+    if entered.contract is None:
+        raise ValueError("an open track has a contract")
     full = order.kind == states.RunKind.FULL
     run = Run.objects.create(
         version=version, registration=registration, cycle=cycle, track=order.track, kind=order.kind,
@@ -117,18 +117,17 @@ def _spec(version: Version, *, order: Order, entered: CycleTrack) -> dict[str, A
     cycle, contract = entered.cycle, entered.contract
     if contract is None:
         raise ValueError("an open track has a contract")
-    limits = Limits.model_validate(cycle.limits)
+    most = cycle_limits(cycle).at_once(add=version.add_concurrency, search=version.search_concurrency)
     return {
-        "endpoint": endpoint_spec(version),
+        "endpoint": version.endpoint(),
         "concurrency": {
-            "add": _chosen("add", order.add, most=min(version.add_concurrency, limits.add_concurrency)),
-            "search": _chosen(
-                "search", order.search, most=min(version.search_concurrency, limits.search_concurrency)
-            ),
+            "add": _chosen("add", order.add, most=most["add"]),
+            "search": _chosen("search", order.search, most=most["search"]),
         },
         "limits": cycle.limits,
         "statements": statements.record(order.accepted),
         "rules_version": cycle.rules_version,
+        **{name: getattr(cycle, name) for name in Run.ENDING_RULES},
         "code_revision": settings.CODE_REVISION,
         "contract_hash": contract.hash,
         "models": {"answer": contract.answer_model, "judge": contract.judge_model},

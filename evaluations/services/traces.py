@@ -53,6 +53,17 @@ def service_attempts(
     return attempts.order_by(*(["ok"] if failed_first else []), "pk")
 
 
+def attempts_after(
+    run: Run, after: int, *, limit: int, code: str = "", operation: str = ""
+) -> list[Attempt]:
+    """The next ``limit`` service attempts by their keys."""
+    rows = service_attempts(run, code=code).filter(pk__gt=after)
+    kinds = [operation] if operation else sorted(SERVICE_KINDS)
+    # Each kind apart comes in order from its index; together, all of a run's attempts would be sorted.
+    found = [attempt for kind in kinds for attempt in rows.filter(kind=kind)[:limit]]
+    return sorted(found, key=lambda attempt: attempt.pk)[:limit]
+
+
 def codes_met(run: Run) -> list[tuple[str, int]]:
     """Codes of service attempts with their counts, the most frequent first."""
     rows = service_attempts(run).exclude(code="").values("code").annotate(number=Count("pk"))

@@ -1,4 +1,4 @@
-"""Which evaluation contract a cycle's track is scored under."""
+"""Which evaluation contract a cycle's track is scored under, and which of them take runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from aml.web import audit
 from aml.web.errors import FieldRefusal
 from aml.web.models import User
 from evaluations.models import CycleTrack
+from registration.models import Cycle
 from registration.services import guards
+
+
+def open_tracks(cycle: Cycle) -> dict[str, CycleTrack]:
+    """The cycle's tracks that are open and ready to be evaluated, with their contract and packs."""
+    found = CycleTrack.objects.filter(
+        cycle=cycle, is_open=True, contract__full_pack__complete=True, contract__smoke_pack__complete=True
+    )
+    return {one.track: one for one in found.select_related("contract__full_pack", "contract__smoke_pack")}
 
 
 def save_track(*, actor: User, track: CycleTrack) -> CycleTrack:

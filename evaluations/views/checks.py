@@ -14,9 +14,10 @@ from aml.web.forms import new_nonce, submit_once
 from evaluations.access import check_or_404
 from evaluations.forms import TrackForm
 from evaluations.models import Check
-from evaluations.services import may_check, request_check
+from evaluations.services import Facts, may_check, request_check
 from evaluations.services.checks import UNDER_WAY
 from evaluations.views.live import fragment
+from evaluations.views.wire import wire
 from registration import access
 from registration.access import PersonRequest
 from registration.models import Version
@@ -56,9 +57,10 @@ def _request(request: PersonRequest, form: TrackForm, version: Version) -> str:
 @access.page
 def check(request: PersonRequest, public_id: str) -> HttpResponse:
     found = check_or_404(request.user, public_id)
+    facts = Facts(found.version.entry.registration, now=clock.now())
     context = _context(found) | {
         "may_act": access.may_act(request.user, found.registration.participant),
-        "again": may_check(version=found.version, track=found.track, now=clock.now()),
+        "again": may_check(version=found.version, track=found.track, facts=facts),
         "nonce": new_nonce(),
     }
     return render(request, "evaluations/check.html", context)
@@ -103,22 +105,8 @@ def _line(one: dict[str, Any]) -> dict[str, Any]:
         "severity": one["severity"],
         "sentence": one["sentence"],
         "next": one["advice"] if one["outcome"] in ("fail", "warning") else "",
-        "exchange": "\n\n".join(exchange_text(each) for each in one["exchanges"]),
+        "exchanges": [wire(each) for each in one["exchanges"]],
     }
-
-
-def exchange_text(exchange: dict[str, Any]) -> str:
-    """Request and reply as they would look on the wire; headers are masked already."""
-    lines = [f"{exchange['method']} {exchange['url']}"]
-    lines += [f"{name}: {value}" for name, value in exchange["request_headers"]]
-    lines += ["", exchange["request_body"], ""]
-    status = exchange["status"]
-    lines.append(f"→ {status}" if status else f"→ {exchange.get('code') or '–'}")
-    lines += [f"{name}: {value}" for name, value in exchange["response_headers"]]
-    lines += ["", exchange["response_body"]]
-    if exchange.get("pointer"):
-        lines += ["", f"pointer: {exchange['pointer']}"]
-    return "\n".join(lines).strip()
 
 
 def _summary(found: Check, results: list[dict[str, Any]]) -> str:

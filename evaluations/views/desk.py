@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from aml.web import clock
 from aml.web.forms import new_nonce
 from evaluations.models import Check, Run
-from evaluations.services import quota_view
+from evaluations.services import Facts, quota_view
 from evaluations.services.standings import standings_of
 from evaluations.views.next_act import Act, next_act
 from registration import access
@@ -24,10 +24,18 @@ SHOWN_RUNS = 20
 
 @access.page
 def desk(request: PersonRequest) -> HttpResponse:
-    cycle = Cycle.objects.current_at(clock.now())
+    now = clock.now()
+    cycle = Cycle.objects.current_at(now)
     registration = _registration(request, cycle)
     may_act = registration is None or access.may_act(request.user, registration.participant)
-    act = next_act(user=request.user, registration=registration, cycle=cycle, may_act=may_act)
+    details = _details(Facts(registration, now=now)) if registration else {"standings": []}
+    act = next_act(
+        user=request.user,
+        registration=registration,
+        standings=details["standings"],
+        cycle=cycle,
+        may_act=may_act,
+    )
     context: dict[str, Any] = {
         "cycle": registration.cycle if registration else cycle,
         "registration": registration,
@@ -36,9 +44,8 @@ def desk(request: PersonRequest) -> HttpResponse:
         "act": act,
         "steps": _steps(act, registration),
         "nonce": new_nonce(),
+        **details,
     }
-    if registration is not None:
-        context |= _details(registration)
     return render(request, "evaluations/desk.html", context)
 
 
@@ -51,16 +58,17 @@ def _registration(request: PersonRequest, cycle: Cycle | None) -> Registration |
     return chosen or access.registrations_of(request.user).filter(cycle=cycle).first()
 
 
-def _details(registration: Registration) -> dict[str, Any]:
+def _details(facts: Facts) -> dict[str, Any]:
+    registration = facts.registration
     runs = Run.objects.filter(registration=registration).select_related("version__entry", "contract", "score")
     return {
-        "standings": standings_of(registration),
+        "standings": standings_of(facts),
         "entries": registration.entries.prefetch_related("tracks", "versions").order_by("created_at"),
         "runs": runs.order_by("-accepted_at")[:SHOWN_RUNS],
         "checks": Check.objects.filter(registration=registration)
         .select_related("version__entry")
         .order_by("-requested_at")[:5],
-        "quota": quota_view(registration, now=clock.now()),
+        "quota": quota_view(facts),
         "live_keys": registration.keys.filter(revoked_at__isnull=True).count(),
     }
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+
+from aml.web.http import tagged
 
 
 def fragment(request: HttpRequest, template: str, context: dict[str, Any], *, over: bool) -> HttpResponse:
     """304 while nothing has changed. ``over`` ends the polling: the browser loads the page once more."""
-    text = render_to_string(template, context, request=request)
-    tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
-    if request.headers.get("If-None-Match") == tag and not over:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        response = HttpResponse(text)
-    response["ETag"] = tag
+    response = HttpResponse(render_to_string(template, context, request=request))
     response["Cache-Control"] = "private, no-cache"
     response["Vary"] = "Cookie, HX-Request"
-    if over and request.headers.get("HX-Request"):
+    if not over:
+        return tagged(request, response)
+    if request.headers.get("HX-Request"):
         response["HX-Refresh"] = "true"
     return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from aml.web.errors import Refusal
 from aml.web.models import User
 from evaluations import states
 from evaluations.models import Run
-from evaluations.services.standings import TrackStanding, standings_of
+from evaluations.services.standings import TrackStanding
 from registration.models import Cycle, EvaluationKey, Participant, Registration
 from registration.services import guards
 
@@ -37,10 +38,17 @@ class Act:
     more_label: StrOrPromise = ""
 
 
-def next_act(*, user: User, registration: Registration | None, cycle: Cycle | None, may_act: bool) -> Act:
+def next_act(
+    *,
+    user: User,
+    registration: Registration | None,
+    standings: Sequence[TrackStanding],
+    cycle: Cycle | None,
+    may_act: bool,
+) -> Act:
     if registration is None:
         return _before_registration(user, cycle)
-    act = _of_registration(registration)
+    act = _of_registration(registration, standings)
     if may_act or not act.label:
         return act
     reason = _("You are a viewer of this participant: an engineer or owner does this.")
@@ -80,7 +88,7 @@ def _register(cycle: Cycle) -> Act:
     return Act(step="register", title=title, text=text, label=label, href=href, reason=reason, opens_at=opens)
 
 
-def _of_registration(registration: Registration) -> Act:
+def _of_registration(registration: Registration, standings: Sequence[TrackStanding]) -> Act:
     href = reverse("registration:registration", args=[registration.public_id])
     if registration.status == Registration.Status.REJECTED:
         return Act(
@@ -92,7 +100,6 @@ def _of_registration(registration: Registration) -> Act:
         )
     if registration.status == Registration.Status.WITHDRAWN:
         return Act(step="approve", title=_("The registration was withdrawn"))
-    standings = standings_of(registration)
     if not standings:
         return _enter(registration)
     if registration.status == Registration.Status.SUBMITTED:

@@ -80,7 +80,7 @@ def _outage_ends(run: Run) -> datetime | None:
     if since is None or run.paused_at is None:
         return None
     began = datetime.fromtimestamp(since, tz=run.paused_at.tzinfo)
-    return began + timedelta(hours=run.cycle.outage_end_hours)
+    return began + timedelta(hours=run.rule("outage_end_hours"))
 
 
 def _scored(run: Run) -> Outlook:

@@ -10,6 +10,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from aml.lib.text import spreadsheet_cell
 from aml.web import formats
 from aml.web.errors import Refusal
 from aml.web.forms import add_refusal, attempt
@@ -32,6 +33,7 @@ from evaluations.views.live import fragment
 from evaluations.views.outlook import outlook
 from registration import access
 from registration.access import PersonRequest
+from registration.types import PolicyRow, QuotaEffect
 
 SHOWN_EVENTS = 50
 
@@ -136,7 +138,8 @@ def _csv(figures: Results) -> HttpResponse:
     writer = csv.writer(response)
     writer.writerow(["capability", "title", "weight", "asks", "scored", "score", "ci_low", "ci_high"])
     for row in figures.capabilities:
-        writer.writerow([row.id, row.title, row.weight, row.asks, row.scored, row.value, row.low, row.high])
+        cells = [row.id, row.title, row.weight, row.asks, row.scored, row.value, row.low, row.high]
+        writer.writerow(map(spreadsheet_cell, cells))
     overall = [figures.asks, figures.scored, figures.overall, figures.low, figures.high]
     writer.writerow(["overall", "", 1, *overall])
     return response
@@ -162,20 +165,23 @@ def run_cancel(request: PersonRequest, public_id: str) -> HttpResponse:
         found = run_or_404(request.user, public_id)
     if found.is_final:
         return redirect("evaluations:run", public_id)
-    cost = cancel_cost(found)
-    context = {"run": found, "form": form, "expected": cost.row.key, "effects": _cancel_effects(found)}
+    row = cancel_cost(found).row
+    context = {"run": found, "form": form, "expected": row.key, "effects": _cancel_effects(found, row)}
     return render(request, "evaluations/run_cancel.html", context, status=409 if form.errors else 200)
 
 
-def _cancel_effects(found: Run) -> list[tuple[str, Any]]:
-    cost = cancel_cost(found)
-    back = cost.row.quota == "refunded"
+def _cancel_effects(found: Run, row: PolicyRow) -> list[tuple[str, Any]]:
     what = _("Smoke") if found.is_smoke else _("Full")
-    used = _("given back") if back else _("used: it does not come back")
+    quota = {
+        QuotaEffect.REFUNDED: _("given back"),
+        QuotaEffect.USED: _("used: it does not come back"),
+    }
+    cooldown = row.cooldown and not found.is_smoke
+    hours = found.cycle.cooldown_hours if cooldown else 0
     return [
-        (_("This is counted as"), ENDS[cost.row.key]),
-        (_("The %(kind)s") % {"kind": what}, used),
-        (_("Cooldown"), _("none")),
+        (_("This is counted as"), ENDS[row.key]),
+        (_("The %(kind)s") % {"kind": what}, quota[row.quota]),
+        (_("Cooldown"), formats.duration(hours * 3600) if hours else _("none")),
         (_("What was measured so far"), _("is not scored and not shown anywhere")),
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -15,10 +14,7 @@ from aml.web.forms import attempt, submit_once
 from evaluations import states
 from evaluations.forms import RunForm, StatementsForm
 from evaluations.models import Run
-from evaluations.records import quota
-from evaluations.services import Decision, Order, may_start, start_run, what_if
-from evaluations.services.eligibility import smokes_used
-from evaluations.services.standing import contract_track
+from evaluations.services import Decision, Facts, Order, may_start, start_run, what_if
 from registration import access
 from registration.access import PersonRequest
 from registration.models import Version
@@ -31,10 +27,11 @@ FULL, SMOKE = states.RunKind.FULL, states.RunKind.SMOKE
 def smoke_start(request: PersonRequest, public_id: str) -> HttpResponse:
     version, track = _asked(request, public_id)
     form = _run_form(request, version, kind=SMOKE)
-    decision = may_start(version=version, track=track, kind=SMOKE, now=clock.now())
+    facts = Facts(version.entry.registration, now=clock.now())
+    decision = may_start(version=version, track=track, kind=SMOKE, facts=facts)
     if form.is_valid() and (run := attempt(form, lambda: _start(request, version, track, form))):
         return redirect("evaluations:run", run)
-    context = _context(version, track, form, decision) | {"effects": _smoke_effects(version, track)}
+    context = _context(version, track, form, decision, facts) | {"effects": _smoke_effects(facts, track)}
     return render(request, "evaluations/smoke_start.html", context, status=422 if form.errors else 200)
 
 
@@ -43,17 +40,17 @@ def full_start(request: PersonRequest, public_id: str) -> HttpResponse:
     version, track = _asked(request, public_id)
     form = _run_form(request, version, kind=FULL)
     confirmed = StatementsForm(request.POST if request.method == "POST" else None)
-    now = clock.now()
-    decision = may_start(version=version, track=track, kind=FULL, now=now)
+    facts = Facts(version.entry.registration, now=clock.now())
+    decision = may_start(version=version, track=track, kind=FULL, facts=facts)
     # Both are asked, so that all errors are shown at once.
     valid = form.is_valid() & confirmed.is_valid()
     if valid and (run := attempt(form, lambda: _start(request, version, track, form, confirmed))):
         return redirect("evaluations:run", run)
-    context = _context(version, track, form, decision) | {
+    context = _context(version, track, form, decision, facts) | {
         "confirmed": confirmed,
-        "effects": _full_effects(version, track, now=now),
-        "cooldown": formats.duration(version.entry.registration.cycle.cooldown_hours * 3600),
-        "what_if": what_if(version.entry.registration, track=track, at=now),
+        "effects": _full_effects(facts, track),
+        "cooldown": formats.duration(facts.cycle.cooldown_hours * 3600),
+        "what_if": what_if(facts, track=track),
     }
     wrong = form.errors or confirmed.errors
     return render(request, "evaluations/full_start.html", context, status=422 if wrong else 200)
@@ -104,13 +101,15 @@ def _start(
     return str(answer["id"])
 
 
-def _context(version: Version, track: str, form: RunForm, decision: Decision) -> dict[str, Any]:
-    entered = contract_track(version.entry.registration.cycle, track=track)
+def _context(
+    version: Version, track: str, form: RunForm, decision: Decision, facts: Facts
+) -> dict[str, Any]:
+    entered = facts.tracks.get(track)
     return {
         "version": version,
         "entry": version.entry,
-        "registration": version.entry.registration,
-        "cycle": version.entry.registration.cycle,
+        "registration": facts.registration,
+        "cycle": facts.cycle,
         "track": track,
         "track_title": TrackChoice(track).label,
         "form": form,
@@ -120,10 +119,8 @@ def _context(version: Version, track: str, form: RunForm, decision: Decision) ->
     }
 
 
-def _smoke_effects(version: Version, track: str) -> list[tuple[str, str]]:
-    registration = version.entry.registration
-    cycle = registration.cycle
-    used = smokes_used(registration, track=track)
+def _smoke_effects(facts: Facts, track: str) -> list[tuple[str, str]]:
+    cycle, used = facts.cycle, facts.smokes_used[track]
     return [
         (
             _("Smokes in this track"),
@@ -138,10 +135,8 @@ def _smoke_effects(version: Version, track: str) -> list[tuple[str, str]]:
     ]
 
 
-def _full_effects(version: Version, track: str, *, now: datetime) -> list[tuple[str, str]]:
-    registration = version.entry.registration
-    cycle = registration.cycle
-    used = quota.usage(registration, track=track)
+def _full_effects(facts: Facts, track: str) -> list[tuple[str, str]]:
+    cycle, used = facts.cycle, facts.fulls[track]
     scope = _("in this cycle") if used.scope == "cycle" else _("in this track")
     return [
         (

@@ -6,37 +6,89 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('evaluations', '0001_initial'),
+        ("evaluations", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Snapshot',
+            name="Snapshot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('division', models.CharField(choices=[('open-source', 'Open-source Methods'), ('commercial', 'Commercial Products')], max_length=16)),
-                ('number', models.PositiveIntegerField()),
-                ('data', models.JSONField()),
-                ('hash', models.CharField(max_length=64)),
-                ('reason', models.CharField(help_text='What changed.', max_length=200)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "division",
+                    models.CharField(
+                        choices=[
+                            ("open-source", "Open-source Methods"),
+                            ("commercial", "Commercial Products"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("data", models.JSONField()),
+                ("hash", models.CharField(max_length=64)),
+                ("reason", models.CharField(help_text="What changed.", max_length=200)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(
-            name='BoardRow',
+            name="BoardRow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('division', models.CharField(choices=[('open-source', 'Open-source Methods'), ('commercial', 'Commercial Products')], max_length=16)),
-                ('is_current', models.BooleanField(default=True)),
-                ('cells', models.JSONField(default=list, help_text='Count and sum by sample and capability, for rank ranges; not public.')),
-                ('published_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluations.evaluationcontract')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "division",
+                    models.CharField(
+                        choices=[
+                            ("open-source", "Open-source Methods"),
+                            ("commercial", "Commercial Products"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("is_current", models.BooleanField(default=True)),
+                (
+                    "cells",
+                    models.JSONField(
+                        default=list,
+                        help_text="Count and sum by sample and capability, for rank ranges; not public.",
+                    ),
+                ),
+                ("published_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "contract",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="evaluations.evaluationcontract",
+                    ),
+                ),
             ],
         ),
     ]

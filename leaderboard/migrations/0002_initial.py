@@ -5,51 +5,74 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('evaluations', '0001_initial'),
-        ('leaderboard', '0001_initial'),
-        ('registration', '0001_initial'),
+        ("evaluations", "0001_initial"),
+        ("leaderboard", "0001_initial"),
+        ("registration", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='boardrow',
-            name='cycle',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='registration.cycle'),
+            model_name="boardrow",
+            name="cycle",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="registration.cycle"
+            ),
         ),
         migrations.AddField(
-            model_name='boardrow',
-            name='entry',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='board_rows', to='registration.entry'),
+            model_name="boardrow",
+            name="entry",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="board_rows",
+                to="registration.entry",
+            ),
         ),
         migrations.AddField(
-            model_name='boardrow',
-            name='run',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='board_row', to='evaluations.run'),
+            model_name="boardrow",
+            name="run",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="board_row", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='snapshot',
-            name='contract',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluations.evaluationcontract'),
+            model_name="snapshot",
+            name="contract",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="evaluations.evaluationcontract",
+            ),
         ),
         migrations.AddField(
-            model_name='snapshot',
-            name='cycle',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='snapshots', to='registration.cycle'),
+            model_name="snapshot",
+            name="cycle",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="snapshots", to="registration.cycle"
+            ),
         ),
         migrations.AddIndex(
-            model_name='boardrow',
-            index=models.Index(condition=models.Q(('is_current', True)), fields=['cycle', 'track', 'division'], name='board_current'),
+            model_name="boardrow",
+            index=models.Index(
+                condition=models.Q(("is_current", True)),
+                fields=["cycle", "track", "division"],
+                name="board_current",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='boardrow',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('entry', 'track'), name='board_row_one_current_per_entry_and_track'),
+            model_name="boardrow",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)),
+                fields=("entry", "track"),
+                name="board_row_one_current_per_entry_and_track",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='snapshot',
-            constraint=models.UniqueConstraint(fields=('cycle', 'track', 'division', 'number'), name='snapshot_number_unique'),
+            model_name="snapshot",
+            constraint=models.UniqueConstraint(
+                fields=("cycle", "track", "division", "number"), name="snapshot_number_unique"
+            ),
         ),
     ]

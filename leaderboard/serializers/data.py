@@ -7,15 +7,13 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC
 from typing import Any
 
+from aml.lib.clock import iso_z
+from aml.lib.text import spreadsheet_cell
 from leaderboard.access import Shown
 from leaderboard.models import Snapshot
 from leaderboard.types import Board, Measures, Row
-
-#: A spreadsheet would run a cell that begins so.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
 def document(board: Board, snapshot: Snapshot | None) -> dict[str, Any]:
@@ -33,12 +31,11 @@ def board_json(shown: Shown) -> str:
 def snapshot_document(snapshot: Snapshot | None) -> dict[str, Any] | None:
     if snapshot is None:
         return None
-    created = snapshot.created_at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return {
         "number": snapshot.number,
         "hash": snapshot.hash,
         "reason": snapshot.reason,
-        "created_at": created,
+        "created_at": iso_z(snapshot.created_at),
     }
 
 
@@ -83,7 +80,7 @@ def _line(row: Row, *, board: Board, snapshot: Snapshot | None, kind: str) -> di
         **{name: getattr(board, name) for name in ("cycle", "track", "division", "contract_hash")},
         **dict(_figures(row)),
     }
-    return {name: _cell(value) for name, value in line.items()}
+    return {name: spreadsheet_cell(value) for name, value in line.items()}
 
 
 def _figures(row: Row) -> Iterator[tuple[str, float | None]]:
@@ -91,10 +88,3 @@ def _figures(row: Row) -> Iterator[tuple[str, float | None]]:
         yield f"{figure.id}_score", figure.score
         yield f"{figure.id}_ci_low", figure.ci_low
         yield f"{figure.id}_ci_high", figure.ci_high
-
-
-def _cell(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe in front, and is text again."""
-    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value

@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from aml.web.formats import heat_bucket, scale_for, score
+from aml.web.formats import heat_bucket, in_language, scale_for, score
 from evaluations.models import Baseline
 from leaderboard.access import Shown
 from leaderboard.types import Board, Column, Row
@@ -24,55 +24,30 @@ BY_RANK = "rank"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow:
-    """A row for the template; ``tie_group`` is a number of its own where the order isn't by rank."""
+    """A row for the template; ``tie_group`` is a number of its own where the order isn't by rank.
 
-    row: Row
-    capabilities: list[tuple[str, str, float | None, int]]
-    tie_group: int
-    ranked: bool
+    Latencies are milliseconds. ``is_baseline``: without a rank, being a baseline or a partial run.
+    """
+
     system: str
     url: str
-
-    @property
-    def is_baseline(self) -> bool:
-        """Without a rank: a baseline, or a partial run."""
-        return not self.ranked
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.row, name)
-
-    @property
-    def low(self) -> float | None:
-        return self.row.ci_low
-
-    @property
-    def high(self) -> float | None:
-        return self.row.ci_high
-
-    @property
-    def n(self) -> int:
-        return self.row.asks
-
-    @property
-    def search_p50(self) -> float | None:
-        return _milliseconds(self.row.measures.search_p50)
-
-    @property
-    def search_p95(self) -> float | None:
-        return _milliseconds(self.row.measures.search_p95)
-
-    @property
-    def tokens(self) -> int | None:
-        tokens = self.row.measures.tokens_per_question
-        return None if tokens is None else round(tokens)
-
-    @property
-    def ingest(self) -> float | None:
-        return self.row.measures.ingest_seconds
-
-    @property
-    def error_rate(self) -> float | None:
-        return self.row.measures.error_rate
+    version: str
+    badges: tuple[str, ...]
+    is_baseline: bool
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    tie_group: int
+    overall: float | None
+    low: float | None
+    high: float | None
+    capabilities: list[tuple[str, str, float | None, int]]  # id, title, score, heat
+    n: int
+    scored: int
+    search_p50: float | None
+    search_p95: float | None
+    tokens: int | None
+    error_rate: float | None
 
 
 def board_page(shown: Shown, *, sort: str, downloads: Mapping[str, str]) -> dict[str, Any] | None:
@@ -162,20 +137,37 @@ def _last(value: float | None) -> float:
 
 def _page_rows(rows: Sequence[Row], *, board: Board, ranked: bool) -> list[PageRow]:
     heats = _heat_columns(board)
-    return [
-        PageRow(
-            row=row,
-            capabilities=[
-                (figure.id, title, figure.score, heat_bucket(figure.score, heats[figure.id]))
-                for figure, title in zip(row.capabilities, _titles(board.columns), strict=True)
-            ],
-            tie_group=row.tie_group or 0,
-            ranked=ranked,
-            system=row.system if row.slug else arm_title(row),
-            url=reverse("leaderboard:system", args=[row.slug]) if row.slug else "",
-        )
-        for row in rows
-    ]
+    return [_page_row(row, columns=board.columns, heats=heats, ranked=ranked) for row in rows]
+
+
+def _page_row(
+    row: Row, *, columns: Sequence[Column], heats: Mapping[str, list[float | None]], ranked: bool
+) -> PageRow:
+    measures = row.measures
+    return PageRow(
+        system=row.system if row.slug else arm_title(row),
+        url=reverse("leaderboard:system", args=[row.slug]) if row.slug else "",
+        version=row.version,
+        badges=row.badges,
+        is_baseline=not ranked,
+        rank=row.rank,
+        rank_low=row.rank_low,
+        rank_high=row.rank_high,
+        tie_group=row.tie_group or 0,
+        overall=row.overall,
+        low=row.ci_low,
+        high=row.ci_high,
+        capabilities=[
+            (figure.id, title, figure.score, heat_bucket(figure.score, heats[figure.id]))
+            for figure, title in zip(row.capabilities, _titles(columns), strict=True)
+        ],
+        n=row.asks,
+        scored=row.scored,
+        search_p50=_milliseconds(measures.search_p50),
+        search_p95=_milliseconds(measures.search_p95),
+        tokens=None if measures.tokens_per_question is None else round(measures.tokens_per_question),
+        error_rate=measures.error_rate,
+    )
 
 
 def _heat_columns(board: Board) -> dict[str, list[float | None]]:
@@ -199,11 +191,6 @@ def _milliseconds(seconds: float | None) -> float | None:
 def arm_title(row: Row) -> str:
     """A baseline's name in the reader's language."""
     return str(Baseline.Arm(row.name).label) if row.name in Baseline.Arm.values else row.system
-
-
-def in_language(texts: Mapping[str, str]) -> str:
-    """The text of the reader's language, else the English one."""
-    return texts.get((get_language() or "en").partition("-")[0]) or texts["en"]
 
 
 def caption(shown: Shown) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Count, Q
+
 from evaluations.models import Run
 from evaluations.states import Publication, RunStatus
 from leaderboard.builder import coverage, figures_of, measures_of
@@ -61,7 +63,7 @@ def _run(row: BoardRow) -> dict[str, Any]:
         "is_current": row.is_current,
         "status": row.run.status,
         "offline": row.contract.offline,
-        "unofficial": not (row.cycle.is_official and row.contract.official),
+        "unofficial": not row.contract.is_official_in(row.cycle),
         "overall": score.overall,
         "ci_low": score.ci_low,
         "ci_high": score.ci_high,
@@ -82,8 +84,8 @@ def _capabilities(row: BoardRow) -> list[dict[str, Any]]:
     return [
         {
             "id": figure.id,
-            "title": {"en": known[figure.id].title.en, "zh": known[figure.id].title.zh},
-            "rubric": {"en": known[figure.id].rubric.en, "zh": known[figure.id].rubric.zh},
+            "title": known[figure.id].title.model_dump(),
+            "rubric": known[figure.id].rubric.model_dump(),
             "score": figure.score,
             "ci_low": figure.ci_low,
             "ci_high": figure.ci_high,
@@ -96,12 +98,9 @@ def _capabilities(row: BoardRow) -> list[dict[str, Any]]:
 def _fulls(entry: Entry) -> list[dict[str, Any]]:
     """How many Fulls were started, finished and withdrawn, by track: the best of many is not the board's."""
     fulls = Run.objects.fulls().filter(version__entry=entry)
-    return [
-        {
-            "track": track,
-            "started": fulls.filter(track=track, first_add_at__isnull=False).count(),
-            "finished": fulls.filter(track=track, status__in=ENDED).count(),
-            "withdrawn": fulls.filter(track=track, publication=Publication.WITHDRAWN).count(),
-        }
-        for track in fulls.order_by("track").values_list("track", flat=True).distinct()
-    ]
+    counted = fulls.order_by("track").values("track").annotate(
+        started=Count("pk", filter=Q(first_add_at__isnull=False)),
+        finished=Count("pk", filter=Q(status__in=ENDED)),
+        withdrawn=Count("pk", filter=Q(publication=Publication.WITHDRAWN)),
+    )  # fmt: skip
+    return [dict(one) for one in counted]

@@ -20,8 +20,11 @@ from registration.services import guards
 @access.page
 def register(request: PersonRequest) -> HttpResponse:
     cycle = Cycle.objects.current_at(clock.now())
-    free = _free_participants(request, cycle) if cycle else []
-    form = RegisterForm(request.POST if request.method == "POST" else None, participants=free)
+    acting = _acting_participants(request)
+    free = [each for each in acting if not each.registrations.filter(cycle=cycle).exists()] if cycle else []
+    posted = request.method == "POST"
+    # A second click sends a participant that is no longer free: the nonce leads it to the first one's page.
+    form = RegisterForm(request.POST if posted else None, participants=acting if posted else free)
     if cycle and form.is_valid() and (done := attempt(form, lambda: _register(request, form, cycle))):
         return redirect("registration:registration", done)
     context = {
@@ -67,10 +70,9 @@ def reapply(request: PersonRequest, public_id: str) -> HttpResponse:
     )
 
 
-def _free_participants(request: PersonRequest, cycle: Cycle) -> list[Participant]:
-    """Those that the person may act for and that are not in this cycle yet."""
+def _acting_participants(request: PersonRequest) -> list[Participant]:
     acting = Participant.objects.filter(members__user=request.user, members__role__in=Member.ACTING)
-    return list(acting.exclude(registrations__cycle=cycle).order_by("name"))
+    return list(acting.order_by("name"))
 
 
 def _why_closed(cycle: Cycle) -> Refusal | None:

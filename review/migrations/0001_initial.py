@@ -7,62 +7,145 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('evaluations', '0002_initial'),
+        ("evaluations", "0002_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Finding',
+            name="Finding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=60)),
-                ('severity', models.CharField(choices=[('ok', 'holds'), ('note', 'note'), ('warning', 'warning'), ('blocker', 'blocks publication')], max_length=8)),
-                ('sentence', models.TextField(help_text='English, with places that the data fill after translation.')),
-                ('data', models.JSONField(default=dict)),
-                ('found_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=60)),
+                (
+                    "severity",
+                    models.CharField(
+                        choices=[
+                            ("ok", "holds"),
+                            ("note", "note"),
+                            ("warning", "warning"),
+                            ("blocker", "blocks publication"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "sentence",
+                    models.TextField(help_text="English, with places that the data fill after translation."),
+                ),
+                ("data", models.JSONField(default=dict)),
+                ("found_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(
-            name='Material',
+            name="Material",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('round', models.PositiveSmallIntegerField()),
-                ('text', models.TextField()),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("round", models.PositiveSmallIntegerField()),
+                ("text", models.TextField()),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ('at', 'pk'),
+                "ordering": ("at", "pk"),
             },
         ),
         migrations.CreateModel(
-            name='Case',
+            name="Case",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('status', models.CharField(choices=[('open', 'open'), ('needs_material', 'waiting for the participant'), ('approved', 'approved'), ('rejected', 'rejected'), ('closed', 'closed')], default='open', max_length=16)),
-                ('round', models.PositiveSmallIntegerField(default=1, help_text='A new round asks for new approvals.')),
-                ('opened_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('run', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='case', to='evaluations.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("open", "open"),
+                            ("needs_material", "waiting for the participant"),
+                            ("approved", "approved"),
+                            ("rejected", "rejected"),
+                            ("closed", "closed"),
+                        ],
+                        default="open",
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "round",
+                    models.PositiveSmallIntegerField(
+                        default=1, help_text="A new round asks for new approvals."
+                    ),
+                ),
+                ("opened_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "run",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="case", to="evaluations.run"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('round', models.PositiveSmallIntegerField()),
-                ('verdict', models.CharField(choices=[('approve', 'approve'), ('reject', 'reject'), ('needs_material', 'ask for material')], max_length=16)),
-                ('reason', models.TextField()),
-                ('checklist', models.JSONField(default=list, help_text='Ids of what the reviewer confirms to have looked at.')),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('case', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='review.case')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("round", models.PositiveSmallIntegerField()),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[
+                            ("approve", "approve"),
+                            ("reject", "reject"),
+                            ("needs_material", "ask for material"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("reason", models.TextField()),
+                (
+                    "checklist",
+                    models.JSONField(
+                        default=list, help_text="Ids of what the reviewer confirms to have looked at."
+                    ),
+                ),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "case",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="review.case",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('at', 'pk'),
+                "ordering": ("at", "pk"),
             },
         ),
     ]

@@ -6,61 +6,94 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('review', '0001_initial'),
+        ("review", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='decision',
-            name='reviewer',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="decision",
+            name="reviewer",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='finding',
-            name='case',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='review.case'),
+            model_name="finding",
+            name="case",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="findings", to="review.case"
+            ),
         ),
         migrations.AddField(
-            model_name='material',
-            name='case',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='materials', to='review.case'),
+            model_name="material",
+            name="case",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="materials", to="review.case"
+            ),
         ),
         migrations.AddField(
-            model_name='material',
-            name='sent_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="material",
+            name="sent_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddIndex(
-            model_name='case',
-            index=models.Index(fields=['status', 'opened_at'], name='review_case_status_cb924c_idx'),
+            model_name="case",
+            index=models.Index(fields=["status", "opened_at"], name="review_case_status_cb924c_idx"),
         ),
         migrations.AddConstraint(
-            model_name='case',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('status__in', ['open', 'needs_material'])), models.Q(('closed_at__isnull', False), ('status__in', ['approved', 'rejected', 'closed'])), _connector='OR'), name='case_decided_has_a_time'),
+            model_name="case",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("closed_at__isnull", True), ("status__in", ["open", "needs_material"])),
+                    models.Q(
+                        ("closed_at__isnull", False), ("status__in", ["approved", "rejected", "closed"])
+                    ),
+                    _connector="OR",
+                ),
+                name="case_decided_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('case', 'round', 'reviewer'), name='decision_one_per_reviewer_and_round', violation_error_message='You have decided in this round.'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                fields=("case", "round", "reviewer"),
+                name="decision_one_per_reviewer_and_round",
+                violation_error_message="You have decided in this round.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='decision_has_a_reason'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reason", ""), _negated=True), name="decision_has_a_reason"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='finding',
-            constraint=models.UniqueConstraint(fields=('case', 'kind'), name='finding_once_per_case_and_kind'),
+            model_name="finding",
+            constraint=models.UniqueConstraint(
+                fields=("case", "kind"), name="finding_once_per_case_and_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='material',
-            constraint=models.UniqueConstraint(fields=('case', 'round'), name='material_one_answer_per_round', violation_error_message='This request has been answered.'),
+            model_name="material",
+            constraint=models.UniqueConstraint(
+                fields=("case", "round"),
+                name="material_one_answer_per_round",
+                violation_error_message="This request has been answered.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='material',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='material_has_a_text'),
+            model_name="material",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("text", ""), _negated=True), name="material_has_a_text"
+            ),
         ),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext as _
 
 from aml.web import formats
@@ -115,10 +115,8 @@ def _milliseconds(measured: dict[str, float | None]) -> list[float | None]:
 
 def _capabilities(run: Run) -> list[dict[str, Any]]:
     """Every cell, small ones too: reviewers may see them."""
-    chinese = (get_language() or "").startswith("zh")
-    titles = {
-        one.id: one.title.zh if chinese else one.title.en for one in run.pack.read_manifest().capabilities
-    }
+    manifest = run.pack.read_manifest()
+    titles = {one.id: formats.in_language(one.title.model_dump()) for one in manifest.capabilities}
     return [
         {**one, "title": titles.get(one["capability"], one["capability"])} for one in run.score.capabilities
     ]

@@ -169,7 +169,7 @@ class BrowserWay:
         self._note("smoke confirmation", person)
         person.press("Start the Smoke")
         self._watch_run("smoke")
-        person.follow("Exchanges with your service")
+        person.follow("See every exchange, failing first")
         self._note("exchanges", person)
 
     def _full(self) -> None:

@@ -18,19 +18,15 @@ from tests.e2e.stage import Stage
 #: Tests that use this process's own database come before a browser: while Playwright's event loop runs in
 #: this thread, Django refuses queries.
 ORDER = (
-    "test_wrong_input",
-    "test_demo",
-    "test_api_way",
-    "test_browser_way",
-    "test_accessibility",
+    "test_wrong_input", "test_demo", "test_api_way", "test_browser_way", "test_keyboard", "test_accessibility",
     "test_secrets",
-)
+)  # fmt: skip
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """This folder's tests at the end and together, so that the stage is built once, whatever the shuffling."""
-    items.sort(key=lambda item: _place(item))
+    items.sort(key=_place)
 
 
 def _place(item: pytest.Item) -> int:

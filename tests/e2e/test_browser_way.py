@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.celery, pytest.mark.postgres]
 def numbers(progress: str) -> list[int]:
     """What is done of each part: "12 of 60 Adds 0 of 72" → 12, 0."""
     words = progress.replace(",", "").split()
-    return [int(word) for word, after in zip(words, words[1:], strict=False) if after == "of"]
+    return [int(word) for word, after in pairwise(words) if after == "of"]
 
 
 def test_the_mails_code_opens_the_account(browser_way: BrowserWay) -> None:
@@ -63,8 +64,8 @@ def test_the_check_passes_every_gate(browser_way: BrowserWay) -> None:
 def test_a_run_moves_on_its_page_without_reloading(browser_way: BrowserWay, kind: str) -> None:
     seen = [numbers(words) for words in browser_way.progress[kind]]
     assert len(seen) >= 2, seen
-    assert all(before <= after for one, next_one in zip(seen, seen[1:], strict=False)
-               for before, after in zip(one, next_one, strict=True))  # fmt: skip
+    for earlier, later in pairwise(seen):
+        assert all(before <= after for before, after in zip(earlier, later, strict=True))
 
 
 def test_the_smoke_tells_its_cost_and_shows_its_exchanges(browser_way: BrowserWay) -> None:
@@ -130,7 +131,9 @@ def test_the_boards_json_is_that_of_the_api(browser_way: BrowserWay) -> None:
 
 
 def test_the_boards_json_and_csv_are_equal(browser_way: BrowserWay) -> None:
-    [line] = [one for one in csv.DictReader(io.StringIO(browser_way.files["board.csv"])) if one["system"] == SYSTEM]
+    [line] = [
+        one for one in csv.DictReader(io.StringIO(browser_way.files["board.csv"])) if one["system"] == SYSTEM
+    ]
     row = browser_way.row()
     for name in ("overall", "ci_low", "ci_high"):
         assert float(line[name]) == row[name]

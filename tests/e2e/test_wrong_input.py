@@ -33,7 +33,12 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "material": ("text",),
 }  # fmt: skip
 URLS = ("add_url", "search_url", "health_url", "status_url", "repository")
-WRONG_SCHEMES = ("ftp://memory.example.com/add", "javascript:alert(1)", "memory.example.com/add", "//x.example/")
+WRONG_SCHEMES = (
+    "ftp://memory.example.com/add",
+    "javascript:alert(1)",
+    "memory.example.com/add",
+    "//x.example/",
+)
 PRIVATE = (
     "https://127.0.0.1/add", "https://10.1.2.3/add", "https://192.168.0.9:8443/add", "https://[::1]/add",
     "https://169.254.169.254/latest", "https://localhost/add", "http://memory.example.com/add",

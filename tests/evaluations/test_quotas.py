@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from aml.web.errors import Refusal
 from evaluations.records import quota
-from evaluations.services import grant, quota_view, start_run, what_if
+from evaluations.services import Facts, grant, quota_view, start_run, what_if
 from registration.models import Member
 from registration.types import DEFAULT_POLICY
 from tests.factories import make_organiser, make_version
@@ -23,7 +23,7 @@ def test_used_and_left_follow_the_ledger() -> None:
     registration = version.entry.registration
     owner = registration.participant.members.get(role=Member.Role.OWNER).user
     start_run(actor=owner, version=version, order=full_order())
-    view = quota_view(registration, now=timezone.now())
+    view = quota_view(Facts(registration, now=timezone.now()))
     assert [(one.track, one.used, one.left) for one in view.tracks] == [("textual", 1, 1)]
     assert view.starts_used == 1
     assert [line.act for line in view.ledger] == ["reserve"]
@@ -31,7 +31,7 @@ def test_used_and_left_follow_the_ledger() -> None:
 
 def test_what_if_has_every_row_of_the_policy() -> None:
     registration = make_version().entry.registration
-    rows = what_if(registration, track="textual", at=timezone.now())
+    rows = what_if(Facts(registration, now=timezone.now()), track="textual")
     assert [row.key for row in rows] == [row.key for row in DEFAULT_POLICY]
 
 
@@ -41,7 +41,7 @@ def test_what_if_agrees_with_what_is_settled() -> None:
     owner = registration.participant.members.get(role=Member.Role.OWNER).user
     run = start_run(actor=owner, version=version, order=full_order())
     now = timezone.now()
-    told = {row.key: row for row in what_if(registration, track="textual", at=now)}["succeeded"]
+    told = {row.key: row for row in what_if(Facts(registration, now=now), track="textual")}["succeeded"]
     run.status = "succeeded"
     quota.settle(run, now=now)
     assert quota.usage(registration, track="textual").used == told.used
@@ -56,7 +56,7 @@ def test_a_grant_is_a_line_with_who_and_why() -> None:
         actor=organiser, registration=registration, track="textual", kind="full", number=2, reason="Ours."
     )
     assert (entry.amount, entry.actor, entry.reason) == (-2, organiser, "Ours.")
-    assert quota_view(registration, now=timezone.now()).tracks[0].left == 4
+    assert quota_view(Facts(registration, now=timezone.now())).tracks[0].left == 4
 
 
 def test_a_participant_grants_nothing() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from aml.web.errors import FieldRefusal, Refusal
 from aml.web.models import AuditEntry, PlatformState, User
 from evaluations.models import Attempt, Cooldown, Lane, QuotaEntry, Run, Unit
 from evaluations.records import quota
-from evaluations.services import Order, may_start, start_run
+from evaluations.services import Decision, Facts, Order, may_start, start_run
 from registration.models import Member, Version
 from tests.factories import make_cycle, make_member, make_registration, make_version
 from tests.run_factories import (
@@ -156,9 +156,13 @@ def test_next_allowed_at_is_the_first_moment_at_which_it_is_allowed() -> None:
         registration=run.registration, track="textual", starts_at=timezone.now(), ends_at=ends, run=run,
         reason="succeeded",
     )  # fmt: skip
-    asked: dict[str, Any] = {"version": version, "track": "textual", "kind": "full"}
-    assert may_start(**asked, now=ends).allowed
-    assert may_start(**asked, now=ends - timedelta(seconds=1)).next_allowed_at == ends
+
+    def asked_at(now: datetime) -> Decision:
+        facts = Facts(version.entry.registration, now=now)
+        return may_start(version=version, track="textual", kind="full", facts=facts)
+
+    assert asked_at(ends).allowed
+    assert asked_at(ends - timedelta(seconds=1)).next_allowed_at == ends
 
 
 def used_up(version: Version, *, number: int) -> None:

@@ -9,162 +9,309 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='AuditRoot',
+            name="AuditRoot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField(unique=True)),
-                ('sequence', models.BigIntegerField()),
-                ('entry_hash', models.CharField(max_length=64)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("day", models.DateField(unique=True)),
+                ("sequence", models.BigIntegerField()),
+                ("entry_hash", models.CharField(max_length=64)),
             ],
         ),
         migrations.CreateModel(
-            name='Body',
+            name="Body",
             fields=[
-                ('sha256', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('size', models.PositiveBigIntegerField(help_text='Bytes before compression.')),
-                ('stored_size', models.PositiveBigIntegerField(help_text='Bytes as stored.')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ("sha256", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("size", models.PositiveBigIntegerField(help_text="Bytes before compression.")),
+                ("stored_size", models.PositiveBigIntegerField(help_text="Bytes as stored.")),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'verbose_name_plural': 'bodies',
+                "verbose_name_plural": "bodies",
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('email', models.EmailField(max_length=254, unique=True, verbose_name='e-mail address')),
-                ('name', models.CharField(blank=True, max_length=150, verbose_name='name')),
-                ('language', models.CharField(default='en', max_length=16, verbose_name='language')),
-                ('is_staff', models.BooleanField(default=False, verbose_name='may use the admin')),
-                ('is_reviewer', models.BooleanField(default=False, verbose_name='may review runs')),
-                ('is_active', models.BooleanField(default=True, verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='joined')),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, unique=True, verbose_name="e-mail address")),
+                ("name", models.CharField(blank=True, max_length=150, verbose_name="name")),
+                ("language", models.CharField(default="en", max_length=16, verbose_name="language")),
+                ("is_staff", models.BooleanField(default=False, verbose_name="may use the admin")),
+                ("is_reviewer", models.BooleanField(default=False, verbose_name="may review runs")),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "date_joined",
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, editable=False, verbose_name="joined"
+                    ),
+                ),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AuditEntry',
+            name="AuditEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('actor_label', models.CharField(help_text='Role of who acted; no address.', max_length=200)),
-                ('act', models.CharField(max_length=80)),
-                ('subject', models.CharField(help_text='Kind and public id, such as run:3f9…', max_length=200)),
-                ('reason', models.TextField(blank=True)),
-                ('data', models.JSONField(default=dict)),
-                ('public', models.BooleanField(default=False)),
-                ('sequence', models.BigIntegerField(editable=False, null=True, unique=True)),
-                ('previous_hash', models.CharField(blank=True, editable=False, max_length=64)),
-                ('entry_hash', models.CharField(blank=True, editable=False, max_length=64)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("actor_label", models.CharField(help_text="Role of who acted; no address.", max_length=200)),
+                ("act", models.CharField(max_length=80)),
+                (
+                    "subject",
+                    models.CharField(help_text="Kind and public id, such as run:3f9…", max_length=200),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("data", models.JSONField(default=dict)),
+                ("public", models.BooleanField(default=False)),
+                ("sequence", models.BigIntegerField(editable=False, null=True, unique=True)),
+                ("previous_hash", models.CharField(blank=True, editable=False, max_length=64)),
+                ("entry_hash", models.CharField(blank=True, editable=False, max_length=64)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'audit entries',
+                "verbose_name_plural": "audit entries",
             },
         ),
         migrations.CreateModel(
-            name='Heartbeat',
+            name="Heartbeat",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120, unique=True)),
-                ('kind', models.CharField(choices=[('driver', 'driver'), ('worker', 'worker'), ('beat', 'beat')], max_length=16)),
-                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('beat_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('detail', models.JSONField(default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=120, unique=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("driver", "driver"), ("worker", "worker"), ("beat", "beat")], max_length=16
+                    ),
+                ),
+                ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("beat_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("detail", models.JSONField(default=dict)),
             ],
             options={
-                'indexes': [models.Index(fields=['kind', 'beat_at'], name='web_heartbe_kind_5f7702_idx')],
+                "indexes": [models.Index(fields=["kind", "beat_at"], name="web_heartbe_kind_5f7702_idx")],
             },
         ),
         migrations.CreateModel(
-            name='IdempotencyRecord',
+            name="IdempotencyRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(help_text='Who asked: a key or a person, and the call.', max_length=120)),
-                ('key', models.CharField(max_length=255)),
-                ('request_hash', models.CharField(max_length=64)),
-                ('status_code', models.PositiveSmallIntegerField(null=True)),
-                ('body', models.JSONField(null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "scope",
+                    models.CharField(help_text="Who asked: a key or a person, and the call.", max_length=120),
+                ),
+                ("key", models.CharField(max_length=255)),
+                ("request_hash", models.CharField(max_length=64)),
+                ("status_code", models.PositiveSmallIntegerField(null=True)),
+                ("body", models.JSONField(null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'indexes': [models.Index(fields=['created_at'], name='web_idempot_created_a4f7fd_idx')],
-                'constraints': [models.UniqueConstraint(fields=('scope', 'key'), name='idempotency_one_record_per_scope_and_key')],
+                "indexes": [models.Index(fields=["created_at"], name="web_idempot_created_a4f7fd_idx")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("scope", "key"), name="idempotency_one_record_per_scope_and_key"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='OutboxMessage',
+            name="OutboxMessage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('event', models.CharField(help_text='What happened, such as run:3f9…:paused:4', max_length=120)),
-                ('recipient', models.EmailField(max_length=254)),
-                ('template', models.CharField(max_length=80)),
-                ('context', models.JSONField(default=dict)),
-                ('language', models.CharField(default='en', max_length=16)),
-                ('mandatory', models.BooleanField(default=False)),
-                ('status', models.CharField(choices=[('pending', 'waiting to be sent'), ('sent', 'sent'), ('failed', 'could not be sent')], default='pending', max_length=16)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('next_attempt_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('sent_at', models.DateTimeField(blank=True, null=True)),
-                ('error', models.TextField(blank=True)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "event",
+                    models.CharField(help_text="What happened, such as run:3f9…:paused:4", max_length=120),
+                ),
+                ("recipient", models.EmailField(max_length=254)),
+                ("template", models.CharField(max_length=80)),
+                ("context", models.JSONField(default=dict)),
+                ("language", models.CharField(default="en", max_length=16)),
+                ("mandatory", models.BooleanField(default=False)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("pending", "waiting to be sent"),
+                            ("sent", "sent"),
+                            ("failed", "could not be sent"),
+                        ],
+                        default="pending",
+                        max_length=16,
+                    ),
+                ),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("next_attempt_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
+                ("error", models.TextField(blank=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PlatformState',
+            name="PlatformState",
             fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('maintenance', models.BooleanField(default=False, verbose_name='maintenance')),
-                ('maintenance_reason', models.CharField(blank=True, max_length=300, verbose_name='reason shown')),
-                ('clock_offset_seconds', models.BigIntegerField(default=0, help_text="For tests: added to the database's time. 0 in production.", verbose_name='clock offset')),
+                ("id", models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ("maintenance", models.BooleanField(default=False, verbose_name="maintenance")),
+                (
+                    "maintenance_reason",
+                    models.CharField(blank=True, max_length=300, verbose_name="reason shown"),
+                ),
+                (
+                    "clock_offset_seconds",
+                    models.BigIntegerField(
+                        default=0,
+                        help_text="For tests: added to the database's time. 0 in production.",
+                        verbose_name="clock offset",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'platform state',
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='platform_state_is_one_row')],
+                "verbose_name_plural": "platform state",
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("id", 1)), name="platform_state_is_one_row")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_without_case', violation_error_message='Somebody has registered with this e-mail address.'),
+            model_name="user",
+            constraint=models.UniqueConstraint(
+                django.db.models.functions.text.Lower("email"),
+                name="user_email_unique_without_case",
+                violation_error_message="Somebody has registered with this e-mail address.",
+            ),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['subject'], name='web_auditen_subject_f2ee71_idx'),
+            model_name="auditentry",
+            index=models.Index(fields=["subject"], name="web_auditen_subject_f2ee71_idx"),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['at'], name='web_auditen_at_deba73_idx'),
+            model_name="auditentry",
+            index=models.Index(fields=["at"], name="web_auditen_at_deba73_idx"),
         ),
         migrations.AddConstraint(
-            model_name='auditentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('entry_hash', ''), ('sequence__isnull', True)), models.Q(('sequence__isnull', False), models.Q(('entry_hash', ''), _negated=True)), _connector='OR'), name='audit_sealed_has_sequence_and_hash'),
+            model_name="auditentry",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("entry_hash", ""), ("sequence__isnull", True)),
+                    models.Q(("sequence__isnull", False), models.Q(("entry_hash", ""), _negated=True)),
+                    _connector="OR",
+                ),
+                name="audit_sealed_has_sequence_and_hash",
+            ),
         ),
         migrations.AddIndex(
-            model_name='outboxmessage',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['next_attempt_at'], name='outbox_pending'),
+            model_name="outboxmessage",
+            index=models.Index(
+                condition=models.Q(("status", "pending")), fields=["next_attempt_at"], name="outbox_pending"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='outboxmessage',
-            constraint=models.UniqueConstraint(fields=('event', 'recipient'), name='outbox_one_mail_per_event_and_recipient'),
+            model_name="outboxmessage",
+            constraint=models.UniqueConstraint(
+                fields=("event", "recipient"), name="outbox_one_mail_per_event_and_recipient"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='outboxmessage',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('sent_at__isnull', False), ('status', 'sent')), models.Q(models.Q(('status', 'sent'), _negated=True), ('sent_at__isnull', True)), _connector='OR'), name='outbox_sent_has_a_time'),
+            model_name="outboxmessage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("sent_at__isnull", False), ("status", "sent")),
+                    models.Q(models.Q(("status", "sent"), _negated=True), ("sent_at__isnull", True)),
+                    _connector="OR",
+                ),
+                name="outbox_sent_has_a_time",
+            ),
         ),
     ]

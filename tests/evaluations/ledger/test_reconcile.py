@@ -38,10 +38,21 @@ def test_an_accepted_run_is_planned() -> None:
     assert statuses(run, kind="add") == ["ready"]
 
 
+def sent(*shapes: str) -> Hand:
+    """A run whose first Add is on its way."""
+    hand = Hand(ledger_run(*shapes))
+    turns.turn(hand.run.pk, Ask(token=hand.token, service=1))
+    return hand
+
+
 def test_the_first_claimed_add_starts_the_clock_and_the_run() -> None:
-    run = now_of(started("+?").run)
+    run = now_of(sent("+?").run)
     assert run.status == "running"
     assert run.first_add_at is not None
+
+
+def test_an_add_that_came_back_unsent_has_not_started_the_clock() -> None:
+    assert now_of(started("+?").run).first_add_at is None
 
 
 def test_the_organiser_is_alarmed_after_36_hours_once() -> None:
@@ -67,7 +78,7 @@ def test_a_start_missed_after_48_hours_is_noted_and_the_run_still_starts() -> No
 
 
 def test_a_run_that_has_started_is_never_alarmed() -> None:
-    hand = started("+?")
+    hand = sent("+?")
     later(hours=49)
     reconcile()
     assert kinds_of(hand.run) == ["status"]
