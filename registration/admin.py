@@ -116,7 +116,7 @@ class CycleAdmin(BaseCycleAdmin):
         super().save_model(request, obj, form, change)
         audit.record(
             "cycle.changed" if change else "cycle.created", subject=f"cycle:{obj.slug}",
-            actor=person(request), actor_label="organiser", fields=sorted(form.changed_data),
+            actor=person(request), actor_label=audit.ORGANISER, fields=sorted(form.changed_data),
         )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ from playwright.sync_api import ViewportSize, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 # The demo prints the pages to open when the row is published.
 BOARD = re.compile(r"http://\S+/leaderboard/[\w-]+/[\w-]+/")
-SIZE: ViewportSize = {"width": 1180, "height": 620}
+SIZE: ViewportSize = {"width": 1640, "height": 1000}  # wide enough for every column
+MARGIN = 24  # below the table, in CSS pixels
 
 
 def main() -> int:
@@ -63,10 +64,16 @@ def photograph(address: str, target: Path) -> None:
     )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page(viewport=SIZE, device_scale_factor=2, color_scheme="light")
+        page = browser.new_page(viewport=SIZE, device_scale_factor=1.25, color_scheme="light")
         page.goto(address, wait_until="networkidle")
+        table = page.locator("table.board").bounding_box()
+        if table is None:
+            raise SystemExit(f"There is no board at {address}.")
         target.parent.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=target)
+        height = table["y"] + table["height"] + MARGIN
+        page.screenshot(
+            path=target, clip={"x": 0, "y": 0, "width": SIZE["width"], "height": height}, full_page=True
+        )
         browser.close()
 
 

@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import secrets
 
-
 MAX_ID_LENGTH = 64  # what the contract promises of the ids that services are sent
 
 

@@ -76,8 +76,10 @@ def mask_headers(
             break
         if name.lower() in SENSITIVE_HEADERS:
             shown = MASK
+        elif redactor is not None:
+            shown = redactor.clean(value)
         else:
-            shown = redactor.clean(value) if redactor is not None else value
+            shown = value
         kept.append((shorten(safe_text(name), length=64), shorten(safe_text(shown), length=HEADER_LENGTH)))
     return tuple(kept)
 

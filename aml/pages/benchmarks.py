@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from aml.pages import cycles
+from aml.web import formats
 from benchmarks.models import PackRelease
 from benchmarks.types import Capability, Title
 from evaluations.models import CycleTrack

@@ -163,6 +163,11 @@ def _sample_lists() -> dict[str, Any]:
             {"at": _NOW, "title": "First Add sent", "state": "running", "who": "platform"},
             {"at": _NOW, "title": "Accepted", "state": "approved", "who": "organiser"},
         ],
+        "exchanges": [
+            {"method": "POST", "url": "https://memory.example.org/v1/add", "status": 200,
+             "request_headers": [("Authorization", "•••")],
+             "request": [{"text": '{"user_id": "aml:u7c9a1"}'}], "response": [{"text": '{"success": true}'}]},
+        ],
         "tabs": [
             {"title": "Textual", "href": "#tabs", "current": True, "count": 12},
             {"title": "Coding", "href": "#tabs", "count": 3},

@@ -10,9 +10,15 @@ from django.db.models import Max, QuerySet
 
 from aml.lib.canonical import canonical_hash
 from aml.web import clock
-from aml.web.models import AuditEntry, AuditRoot, User
+from aml.web.models import AuditEntry, AuditRoot, PlatformState, User
 
 GENESIS = "0" * 64
+
+#: Who acts, as it is written down: a role, no name.
+PLATFORM = "platform"
+PARTICIPANT = "participant"
+ORGANISER = "organiser"
+REVIEWER = "reviewer"
 
 
 def record(
@@ -20,7 +26,7 @@ def record(
     *,
     subject: str,
     actor: User | None = None,
-    actor_label: str = "platform",
+    actor_label: str = PLATFORM,
     reason: str = "",
     public: bool = False,
     **data: Any,
@@ -35,12 +41,11 @@ def record(
 def seal(*, limit: int = 1000) -> int:
     """Chain up to ``limit`` unsealed rows in the order of their ids; returns how many.
 
-    Only one sealer at a time gets past the lock on the last root's row; a second finds nothing to do.
+    One sealer at a time: the platform's row is locked first, so the next one sees what this one sealed.
     """
     with transaction.atomic():
-        rows = list(
-            AuditEntry.objects.select_for_update().filter(sequence__isnull=True).order_by("pk")[:limit]
-        )
+        _take_turn()
+        rows = list(AuditEntry.objects.filter(sequence__isnull=True).order_by("pk")[:limit])
         if not rows:
             return 0
         sequence, previous = _head()
@@ -51,6 +56,11 @@ def seal(*, limit: int = 1000) -> int:
         AuditEntry.objects.bulk_update(rows, ["sequence", "previous_hash", "entry_hash"])
         _write_root(sequence, previous)
     return len(rows)
+
+
+def _take_turn() -> None:
+    PlatformState.objects.get_or_create(pk=1)
+    PlatformState.objects.select_for_update().get(pk=1)
 
 
 def entry_hash(row: AuditEntry) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.urls import reverse
 from rest_framework import exceptions
@@ -117,8 +117,3 @@ def _sentence_of(error: Exception) -> str:
     if isinstance(error, Http404):
         return "There is nothing of yours at this address."
     return str(getattr(error, "detail", "") or error)
-
-
-def messages_of(error: ValidationError) -> list[str]:
-    """Every message of a model's or form's validation error, flat."""
-    return list(error.messages)

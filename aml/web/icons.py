@@ -29,8 +29,6 @@ _DRAWINGS = {
     "theme": "M8 1.75a6.25 6.25 0 1 0 0 12.5a6.25 6.25 0 1 0 0-12.5M8 1.75v12.5M8 5l5.5-1M8 8h6.2M8 11l5.5 1",
 }  # fmt: skip
 
-ICON_NAMES = frozenset(_DRAWINGS)
-
 
 def icon(name: str) -> SafeString:
     """One icon as inline SVG, hidden from screen readers: the word beside it says the same.

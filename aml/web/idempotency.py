@@ -39,6 +39,13 @@ def once(
     return status, body, False
 
 
+def forget_old(*, limit: int = 1000) -> int:
+    """Delete up to ``limit`` answers that are kept no longer; returns how many. By index, so it is cheap."""
+    old = IdempotencyRecord.objects.filter(created_at__lt=clock.now() - KEPT).order_by("created_at")
+    keys = list(old.values_list("pk", flat=True)[:limit])
+    return IdempotencyRecord.objects.filter(pk__in=keys).delete()[0]
+
+
 def _claim(*, scope: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     IdempotencyRecord.objects.filter(scope=scope, key=key, created_at__lt=clock.now() - KEPT).delete()
     return IdempotencyRecord.objects.select_for_update().get_or_create(

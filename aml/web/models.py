@@ -184,8 +184,6 @@ class Heartbeat(models.Model):
 
     class Kind(models.TextChoices):
         DRIVER = "driver", _("driver")
-        WORKER = "worker", _("worker")
-        BEAT = "beat", _("beat")
 
     name = models.CharField(max_length=120, unique=True)
     kind = models.CharField(max_length=16, choices=Kind.choices)

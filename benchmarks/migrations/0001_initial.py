@@ -6,93 +6,162 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='PackRelease',
+            name="PackRelease",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pack', models.SlugField(max_length=64, verbose_name='pack')),
-                ('version', models.CharField(max_length=32)),
-                ('hash', models.CharField(max_length=64, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('track', models.CharField(max_length=12)),
-                ('visibility', models.CharField(choices=[('public', 'public'), ('private', 'private')], max_length=8)),
-                ('licence', models.CharField(max_length=200)),
-                ('attribution', models.TextField()),
-                ('manifest', models.JSONField()),
-                ('answer_prompt', models.TextField()),
-                ('judge_prompt', models.TextField()),
-                ('readme', models.TextField(blank=True)),
-                ('complete', models.BooleanField(default=False, help_text='All rows were imported; only then it may be used.')),
-                ('imported_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("pack", models.SlugField(max_length=64, verbose_name="pack")),
+                ("version", models.CharField(max_length=32)),
+                ("hash", models.CharField(max_length=64, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("track", models.CharField(max_length=12)),
+                (
+                    "visibility",
+                    models.CharField(choices=[("public", "public"), ("private", "private")], max_length=8),
+                ),
+                ("licence", models.CharField(max_length=200)),
+                ("attribution", models.TextField()),
+                ("manifest", models.JSONField()),
+                ("answer_prompt", models.TextField()),
+                ("judge_prompt", models.TextField()),
+                ("readme", models.TextField(blank=True)),
+                (
+                    "complete",
+                    models.BooleanField(
+                        default=False, help_text="All rows were imported; only then it may be used."
+                    ),
+                ),
+                ("imported_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('pack', 'version'), name='pack_release_version_unique'), models.CheckConstraint(condition=models.Q(('visibility__in', ['public', 'private'])), name='pack_visibility_known')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("pack", "version"), name="pack_release_version_unique"),
+                    models.CheckConstraint(
+                        condition=models.Q(("visibility__in", ["public", "private"])),
+                        name="pack_visibility_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='PackSample',
+            name="PackSample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200)),
-                ('dataset', models.CharField(max_length=200)),
-                ('position', models.PositiveIntegerField()),
-                ('adds', models.PositiveIntegerField()),
-                ('asks', models.PositiveIntegerField()),
-                ('content_hash', models.CharField(help_text='SHA-256 of the Adds; finds shared conversations.', max_length=64)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='benchmarks.packrelease')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=200)),
+                ("dataset", models.CharField(max_length=200)),
+                ("position", models.PositiveIntegerField()),
+                ("adds", models.PositiveIntegerField()),
+                ("asks", models.PositiveIntegerField()),
+                (
+                    "content_hash",
+                    models.CharField(
+                        help_text="SHA-256 of the Adds; finds shared conversations.", max_length=64
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="benchmarks.packrelease",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PackEvent',
+            name="PackEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('add', 'Add'), ('ask', 'ask')], max_length=3)),
-                ('ask', models.CharField(blank=True, max_length=200)),
-                ('question', models.CharField(blank=True, max_length=200)),
-                ('body', models.BinaryField()),
-                ('size', models.PositiveIntegerField(help_text='Bytes of the JSON before compression.')),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='benchmarks.packsample')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("kind", models.CharField(choices=[("add", "Add"), ("ask", "ask")], max_length=3)),
+                ("ask", models.CharField(blank=True, max_length=200)),
+                ("question", models.CharField(blank=True, max_length=200)),
+                ("body", models.BinaryField()),
+                ("size", models.PositiveIntegerField(help_text="Bytes of the JSON before compression.")),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="benchmarks.packsample",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PackQuestion',
+            name="PackQuestion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200)),
-                ('sample', models.CharField(max_length=200)),
-                ('dataset', models.CharField(max_length=200)),
-                ('capability', models.CharField(max_length=64)),
-                ('scorer', models.CharField(max_length=64)),
-                ('body', models.BinaryField()),
-                ('sent', models.PositiveIntegerField(default=0, help_text='How often it has been sent to a service.')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='benchmarks.packrelease')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=200)),
+                ("sample", models.CharField(max_length=200)),
+                ("dataset", models.CharField(max_length=200)),
+                ("capability", models.CharField(max_length=64)),
+                ("scorer", models.CharField(max_length=64)),
+                ("body", models.BinaryField()),
+                (
+                    "sent",
+                    models.PositiveIntegerField(
+                        default=0, help_text="How often it has been sent to a service."
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="questions",
+                        to="benchmarks.packrelease",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('release', 'key'), name='pack_question_key_unique')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("release", "key"), name="pack_question_key_unique")
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='packsample',
-            index=models.Index(fields=['content_hash'], name='benchmarks__content_dc05cf_idx'),
+            model_name="packsample",
+            index=models.Index(fields=["content_hash"], name="benchmarks__content_dc05cf_idx"),
         ),
         migrations.AddConstraint(
-            model_name='packsample',
-            constraint=models.UniqueConstraint(fields=('release', 'key'), name='pack_sample_key_unique'),
+            model_name="packsample",
+            constraint=models.UniqueConstraint(fields=("release", "key"), name="pack_sample_key_unique"),
         ),
         migrations.AddConstraint(
-            model_name='packsample',
-            constraint=models.UniqueConstraint(fields=('release', 'position'), name='pack_sample_position_unique'),
+            model_name="packsample",
+            constraint=models.UniqueConstraint(
+                fields=("release", "position"), name="pack_sample_position_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='packevent',
-            constraint=models.UniqueConstraint(fields=('sample', 'position'), name='pack_event_position_unique'),
+            model_name="packevent",
+            constraint=models.UniqueConstraint(
+                fields=("sample", "position"), name="pack_event_position_unique"
+            ),
         ),
     ]

@@ -18,7 +18,8 @@ def exchange_json(
 ) -> dict[str, Any]:
     """``exchange`` with what ``redactor`` finds masked, and with at most ``limit`` bytes of each body.
 
-    Headers come masked from the client. Everything but whole bodies is text that jsonb holds. Whole bodies that are no UTF-8 are given as ``base64:…``.
+    Headers come masked from the client. Everything but whole bodies is text that jsonb holds; of those,
+    what is no UTF-8 is given as ``base64:…``.
     """
     redactor = redactor or Redactor()
     return {

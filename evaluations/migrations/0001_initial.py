@@ -6,237 +6,578 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('add', 'Add'), ('search', 'Search'), ('answer', 'Answer'), ('judge', 'Judge'), ('test', 'Test')], max_length=6)),
-                ('number', models.PositiveIntegerField()),
-                ('claim_token', models.CharField(max_length=40)),
-                ('state', models.CharField(choices=[('intent', 'in flight'), ('done', 'answered'), ('unknown', 'outcome unknown')], default='intent', max_length=8)),
-                ('started_at', models.DateTimeField()),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('ok', models.BooleanField(default=False)),
-                ('code', models.CharField(blank=True, max_length=40)),
-                ('fault', models.CharField(blank=True, max_length=12)),
-                ('sentence', models.TextField(blank=True)),
-                ('http_status', models.PositiveSmallIntegerField(null=True)),
-                ('latency', models.FloatField(null=True)),
-                ('timing', models.JSONField(default=dict)),
-                ('request_sha256', models.CharField(blank=True, max_length=64)),
-                ('request_size', models.PositiveBigIntegerField(default=0)),
-                ('response_sha256', models.CharField(blank=True, max_length=64)),
-                ('response_size', models.PositiveBigIntegerField(default=0)),
-                ('pointer', models.CharField(blank=True, max_length=500)),
-                ('exchange', models.CharField(blank=True, help_text='Body with the whole exchange (Smoke only).', max_length=64)),
-                ('wait_until', models.DateTimeField(help_text='When the next attempt may begin.', null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("add", "Add"),
+                            ("search", "Search"),
+                            ("answer", "Answer"),
+                            ("judge", "Judge"),
+                            ("test", "Test"),
+                        ],
+                        max_length=6,
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("claim_token", models.CharField(max_length=40)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("intent", "in flight"),
+                            ("done", "answered"),
+                            ("unknown", "outcome unknown"),
+                        ],
+                        default="intent",
+                        max_length=8,
+                    ),
+                ),
+                ("started_at", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("ok", models.BooleanField(default=False)),
+                ("code", models.CharField(blank=True, max_length=40)),
+                ("fault", models.CharField(blank=True, max_length=12)),
+                ("sentence", models.TextField(blank=True)),
+                ("http_status", models.PositiveSmallIntegerField(null=True)),
+                ("latency", models.FloatField(null=True)),
+                ("timing", models.JSONField(default=dict)),
+                ("request_sha256", models.CharField(blank=True, max_length=64)),
+                ("request_size", models.PositiveBigIntegerField(default=0)),
+                ("response_sha256", models.CharField(blank=True, max_length=64)),
+                ("response_size", models.PositiveBigIntegerField(default=0)),
+                ("pointer", models.CharField(blank=True, max_length=500)),
+                (
+                    "exchange",
+                    models.CharField(
+                        blank=True, help_text="Body with the whole exchange (Smoke only).", max_length=64
+                    ),
+                ),
+                ("wait_until", models.DateTimeField(help_text="When the next attempt may begin.", null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Baseline',
+            name="Baseline",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('arm', models.CharField(choices=[('no-memory', 'No memory'), ('full-text', 'Full-text search'), ('oracle', 'Oracle (gold evidence)')], max_length=16)),
-                ('overall', models.FloatField()),
-                ('ci_low', models.FloatField()),
-                ('ci_high', models.FloatField()),
-                ('data', models.JSONField()),
-                ('measured_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "arm",
+                    models.CharField(
+                        choices=[
+                            ("no-memory", "No memory"),
+                            ("full-text", "Full-text search"),
+                            ("oracle", "Oracle (gold evidence)"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("overall", models.FloatField()),
+                ("ci_low", models.FloatField()),
+                ("ci_high", models.FloatField()),
+                ("data", models.JSONField()),
+                ("measured_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],
         ),
         migrations.CreateModel(
-            name='Check',
+            name="Check",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('secret', models.BinaryField(default=aml.lib.ids.new_secret)),
-                ('status', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('passed', 'passed'), ('failed', 'a gate failed'), ('error', 'could not run (our side)')], default='queued', max_length=8)),
-                ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('claim_token', models.CharField(blank=True, max_length=40)),
-                ('claim_expires_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('done', models.PositiveSmallIntegerField(default=0)),
-                ('total', models.PositiveSmallIntegerField(default=0)),
-                ('report', models.JSONField(help_text='Checks by name; bodies are cut and masked.', null=True)),
-                ('sentence', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                ("secret", models.BinaryField(default=aml.lib.ids.new_secret)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("running", "running"),
+                            ("passed", "passed"),
+                            ("failed", "a gate failed"),
+                            ("error", "could not run (our side)"),
+                        ],
+                        default="queued",
+                        max_length=8,
+                    ),
+                ),
+                ("requested_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("claim_token", models.CharField(blank=True, max_length=40)),
+                ("claim_expires_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("done", models.PositiveSmallIntegerField(default=0)),
+                ("total", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "report",
+                    models.JSONField(help_text="Checks by name; bodies are cut and masked.", null=True),
+                ),
+                ("sentence", models.TextField(blank=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Cooldown',
+            name="Cooldown",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('starts_at', models.DateTimeField()),
-                ('ends_at', models.DateTimeField()),
-                ('reason', models.CharField(max_length=300)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                ("starts_at", models.DateTimeField()),
+                ("ends_at", models.DateTimeField()),
+                ("reason", models.CharField(max_length=300)),
             ],
         ),
         migrations.CreateModel(
-            name='CycleTrack',
+            name="CycleTrack",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('is_open', models.BooleanField(default=True, verbose_name='open')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                ("is_open", models.BooleanField(default=True, verbose_name="open")),
             ],
         ),
         migrations.CreateModel(
-            name='EvaluationContract',
+            name="EvaluationContract",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hash', models.CharField(max_length=64, unique=True)),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('spec', models.JSONField()),
-                ('answer_model', models.JSONField(help_text='Model name and parameters; no address, no key.')),
-                ('judge_model', models.JSONField(help_text='Model name and parameters; no address, no key.')),
-                ('offline', models.BooleanField(default=False)),
-                ('calibrated', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("hash", models.CharField(max_length=64, unique=True)),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                ("spec", models.JSONField()),
+                (
+                    "answer_model",
+                    models.JSONField(help_text="Model name and parameters; no address, no key."),
+                ),
+                ("judge_model", models.JSONField(help_text="Model name and parameters; no address, no key.")),
+                ("offline", models.BooleanField(default=False)),
+                ("calibrated", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],
         ),
         migrations.CreateModel(
-            name='Lane',
+            name="Lane",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('sample', models.CharField(max_length=200)),
-                ('dataset', models.CharField(max_length=200)),
-                ('step', models.PositiveIntegerField(default=0, help_text='The step whose calls are ready or in flight.')),
-                ('steps', models.PositiveIntegerField()),
-                ('remaining', models.PositiveIntegerField(help_text='Steps left; the longest lane goes first.')),
-                ('closed_code', models.CharField(blank=True, help_text='Why the lane ended early.', max_length=40)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("sample", models.CharField(max_length=200)),
+                ("dataset", models.CharField(max_length=200)),
+                (
+                    "step",
+                    models.PositiveIntegerField(
+                        default=0, help_text="The step whose calls are ready or in flight."
+                    ),
+                ),
+                ("steps", models.PositiveIntegerField()),
+                (
+                    "remaining",
+                    models.PositiveIntegerField(help_text="Steps left; the longest lane goes first."),
+                ),
+                (
+                    "closed_code",
+                    models.CharField(blank=True, help_text="Why the lane ended early.", max_length=40),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='QuotaEntry',
+            name="QuotaEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('kind', models.CharField(choices=[('smoke', 'Smoke'), ('full', 'Full')], max_length=5)),
-                ('act', models.CharField(choices=[('reserve', 'reserved'), ('consume', 'used'), ('refund', 'given back'), ('grant', 'granted')], max_length=8)),
-                ('amount', models.SmallIntegerField()),
-                ('reason', models.CharField(max_length=300)),
-                ('at', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                ("kind", models.CharField(choices=[("smoke", "Smoke"), ("full", "Full")], max_length=5)),
+                (
+                    "act",
+                    models.CharField(
+                        choices=[
+                            ("reserve", "reserved"),
+                            ("consume", "used"),
+                            ("refund", "given back"),
+                            ("grant", "granted"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("amount", models.SmallIntegerField()),
+                ("reason", models.CharField(max_length=300)),
+                ("at", models.DateTimeField()),
             ],
             options={
-                'verbose_name_plural': 'quota entries',
-                'ordering': ('at', 'pk'),
+                "verbose_name_plural": "quota entries",
+                "ordering": ("at", "pk"),
             },
         ),
         migrations.CreateModel(
-            name='QuotaSlot',
+            name="QuotaSlot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(max_length=12)),
-                ('number', models.PositiveSmallIntegerField()),
-                ('released_at', models.DateTimeField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("scope", models.CharField(max_length=12)),
+                ("number", models.PositiveSmallIntegerField()),
+                ("released_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Result',
+            name="Result",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('add', 'Add'), ('search', 'Search'), ('answer', 'Answer'), ('judge', 'Judge'), ('test', 'Test')], max_length=6)),
-                ('ask', models.CharField(max_length=200)),
-                ('data', models.JSONField(default=dict)),
-                ('body', models.CharField(blank=True, help_text='Body: items seen, prompts, raw replies.', max_length=64)),
-                ('score', models.FloatField(null=True)),
-                ('reason', models.CharField(blank=True, help_text='Why there is no score.', max_length=80)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("add", "Add"),
+                            ("search", "Search"),
+                            ("answer", "Answer"),
+                            ("judge", "Judge"),
+                            ("test", "Test"),
+                        ],
+                        max_length=6,
+                    ),
+                ),
+                ("ask", models.CharField(max_length=200)),
+                ("data", models.JSONField(default=dict)),
+                (
+                    "body",
+                    models.CharField(
+                        blank=True, help_text="Body: items seen, prompts, raw replies.", max_length=64
+                    ),
+                ),
+                ("score", models.FloatField(null=True)),
+                ("reason", models.CharField(blank=True, help_text="Why there is no score.", max_length=80)),
             ],
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('kind', models.CharField(choices=[('smoke', 'Smoke'), ('full', 'Full')], max_length=5)),
-                ('label', models.CharField(max_length=80, verbose_name='label')),
-                ('secret', models.BinaryField(default=aml.lib.ids.new_secret)),
-                ('spec', models.JSONField(help_text='Endpoints, limits, statements, rules version, code revision at acceptance.')),
-                ('status', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('paused', 'paused'), ('succeeded', 'succeeded'), ('partial', 'partially completed'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='queued', max_length=10)),
-                ('phase', models.CharField(choices=[('starting', 'starting'), ('ingesting', 'storing the histories'), ('searching', 'searching'), ('answering', 'answering'), ('judging', 'judging'), ('aggregating', 'computing the scores')], default='starting', max_length=12)),
-                ('pause_reason', models.CharField(blank=True, choices=[('endpoint', 'waiting for the memory service'), ('provider', 'waiting for the model provider'), ('operator', 'paused by the organiser')], max_length=10)),
-                ('paused_at', models.DateTimeField(blank=True, null=True)),
-                ('publication', models.CharField(choices=[('private', 'private'), ('in_review', 'in review'), ('needs_material', 'waiting for material'), ('approved', 'approved'), ('published', 'published'), ('rejected', 'rejected'), ('withdrawn', 'withdrawn'), ('disqualified', 'disqualified'), ('withheld', 'withheld')], default='private', max_length=16)),
-                ('publication_reason', models.TextField(blank=True)),
-                ('fault', models.CharField(blank=True, help_text='Whose fault a failure was.', max_length=12)),
-                ('code', models.CharField(blank=True, max_length=40)),
-                ('sentence', models.TextField(blank=True)),
-                ('accepted_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('start_deadline_at', models.DateTimeField()),
-                ('planned_at', models.DateTimeField(blank=True, help_text='When its lanes and units were written.', null=True)),
-                ('first_add_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('service_released_at', models.DateTimeField(blank=True, help_text='You may stop.', null=True)),
-                ('flow', models.JSONField(default=dict, help_text='Windows, breaker and outage of the memory service.')),
-                ('model_flow', models.JSONField(default=dict, help_text='Breaker of the model providers.')),
-                ('successes', models.PositiveBigIntegerField(default=0, help_text='Successful calls to the service.')),
-                ('model_successes', models.PositiveBigIntegerField(default=0)),
-                ('pace', models.JSONField(default=list, help_text='Newest samples of [time, done by kind], for rate and ETA.')),
-                ('event_count', models.PositiveIntegerField(default=0)),
-                ('repeated_calls', models.PositiveIntegerField(default=0, help_text='Calls sent again after a crash of ours.')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                ("kind", models.CharField(choices=[("smoke", "Smoke"), ("full", "Full")], max_length=5)),
+                ("label", models.CharField(max_length=80, verbose_name="label")),
+                ("secret", models.BinaryField(default=aml.lib.ids.new_secret)),
+                (
+                    "spec",
+                    models.JSONField(
+                        help_text="Endpoints, limits, statements, rules version, code revision at acceptance."
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("running", "running"),
+                            ("paused", "paused"),
+                            ("succeeded", "succeeded"),
+                            ("partial", "partially completed"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "phase",
+                    models.CharField(
+                        choices=[
+                            ("starting", "starting"),
+                            ("ingesting", "storing the histories"),
+                            ("searching", "searching"),
+                            ("answering", "answering"),
+                            ("judging", "judging"),
+                            ("aggregating", "computing the scores"),
+                        ],
+                        default="starting",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "pause_reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("endpoint", "waiting for the memory service"),
+                            ("provider", "waiting for the model provider"),
+                            ("operator", "paused by the organiser"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("paused_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "publication",
+                    models.CharField(
+                        choices=[
+                            ("private", "private"),
+                            ("in_review", "in review"),
+                            ("needs_material", "waiting for material"),
+                            ("approved", "approved"),
+                            ("published", "published"),
+                            ("rejected", "rejected"),
+                            ("withdrawn", "withdrawn"),
+                            ("disqualified", "disqualified"),
+                            ("withheld", "withheld"),
+                        ],
+                        default="private",
+                        max_length=16,
+                    ),
+                ),
+                ("publication_reason", models.TextField(blank=True)),
+                (
+                    "fault",
+                    models.CharField(blank=True, help_text="Whose fault a failure was.", max_length=12),
+                ),
+                ("code", models.CharField(blank=True, max_length=40)),
+                ("sentence", models.TextField(blank=True)),
+                ("accepted_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("start_deadline_at", models.DateTimeField()),
+                (
+                    "planned_at",
+                    models.DateTimeField(
+                        blank=True, help_text="When its lanes and units were written.", null=True
+                    ),
+                ),
+                ("first_add_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "service_released_at",
+                    models.DateTimeField(blank=True, help_text="You may stop.", null=True),
+                ),
+                (
+                    "flow",
+                    models.JSONField(
+                        default=dict, help_text="Windows, breaker and outage of the memory service."
+                    ),
+                ),
+                ("model_flow", models.JSONField(default=dict, help_text="Breaker of the model providers.")),
+                (
+                    "successes",
+                    models.PositiveBigIntegerField(default=0, help_text="Successful calls to the service."),
+                ),
+                ("model_successes", models.PositiveBigIntegerField(default=0)),
+                (
+                    "pace",
+                    models.JSONField(
+                        default=list, help_text="Newest samples of [time, done by kind], for rate and ETA."
+                    ),
+                ),
+                ("event_count", models.PositiveIntegerField(default=0)),
+                (
+                    "repeated_calls",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Calls sent again after a crash of ours."
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RunEvent',
+            name="RunEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('at', models.DateTimeField()),
-                ('kind', models.CharField(max_length=40)),
-                ('status_from', models.CharField(blank=True, max_length=10)),
-                ('status_to', models.CharField(blank=True, max_length=10)),
-                ('actor', models.CharField(help_text='platform, participant, organiser, reviewer', max_length=120)),
-                ('sentence', models.TextField()),
-                ('data', models.JSONField(default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                ("kind", models.CharField(max_length=40)),
+                ("status_from", models.CharField(blank=True, max_length=10)),
+                ("status_to", models.CharField(blank=True, max_length=10)),
+                (
+                    "actor",
+                    models.CharField(help_text="platform, participant, organiser, reviewer", max_length=120),
+                ),
+                ("sentence", models.TextField()),
+                ("data", models.JSONField(default=dict)),
             ],
             options={
-                'ordering': ('run', 'number'),
+                "ordering": ("run", "number"),
             },
         ),
         migrations.CreateModel(
-            name='RunScore',
+            name="RunScore",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('overall', models.FloatField(null=True)),
-                ('ci_low', models.FloatField(null=True)),
-                ('ci_high', models.FloatField(null=True)),
-                ('asks', models.PositiveIntegerField()),
-                ('scored', models.PositiveIntegerField()),
-                ('unscored', models.PositiveIntegerField()),
-                ('zero_by_failure', models.PositiveIntegerField()),
-                ('capabilities', models.JSONField()),
-                ('measures', models.JSONField(default=dict, help_text='Latency, tokens, error rate, calls.')),
-                ('computed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('public_bundle', models.CharField(blank=True, editable=False, help_text='Body with the public bundle, once made.', max_length=64)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("overall", models.FloatField(null=True)),
+                ("ci_low", models.FloatField(null=True)),
+                ("ci_high", models.FloatField(null=True)),
+                ("asks", models.PositiveIntegerField()),
+                ("scored", models.PositiveIntegerField()),
+                ("unscored", models.PositiveIntegerField()),
+                ("zero_by_failure", models.PositiveIntegerField()),
+                ("capabilities", models.JSONField()),
+                ("measures", models.JSONField(default=dict, help_text="Latency, tokens, error rate, calls.")),
+                ("computed_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "public_bundle",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        help_text="Body with the public bundle, once made.",
+                        max_length=64,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Unit',
+            name="Unit",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('add', 'Add'), ('search', 'Search'), ('answer', 'Answer'), ('judge', 'Judge'), ('test', 'Test')], max_length=6)),
-                ('position', models.PositiveIntegerField(help_text='Order within the lane.')),
-                ('step', models.PositiveIntegerField()),
-                ('ask', models.CharField(blank=True, max_length=200)),
-                ('question', models.CharField(blank=True, max_length=200)),
-                ('status', models.CharField(choices=[('waiting', 'waiting for others'), ('ready', 'ready'), ('claimed', 'in flight'), ('done', 'done'), ('failed', 'failed'), ('skipped', 'skipped')], default='waiting', max_length=8)),
-                ('next_attempt_at', models.DateTimeField(null=True)),
-                ('claim_token', models.CharField(blank=True, max_length=40)),
-                ('claim_expires_at', models.DateTimeField(null=True)),
-                ('attempts_made', models.PositiveIntegerField(default=0)),
-                ('history', models.JSONField(default=dict, help_text='What the retry rules remember of this call.')),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('code', models.CharField(blank=True, max_length=40)),
-                ('fault', models.CharField(blank=True, max_length=12)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("add", "Add"),
+                            ("search", "Search"),
+                            ("answer", "Answer"),
+                            ("judge", "Judge"),
+                            ("test", "Test"),
+                        ],
+                        max_length=6,
+                    ),
+                ),
+                ("position", models.PositiveIntegerField(help_text="Order within the lane.")),
+                ("step", models.PositiveIntegerField()),
+                ("ask", models.CharField(blank=True, max_length=200)),
+                ("question", models.CharField(blank=True, max_length=200)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "waiting for others"),
+                            ("ready", "ready"),
+                            ("claimed", "in flight"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("skipped", "skipped"),
+                        ],
+                        default="waiting",
+                        max_length=8,
+                    ),
+                ),
+                ("next_attempt_at", models.DateTimeField(null=True)),
+                ("claim_token", models.CharField(blank=True, max_length=40)),
+                ("claim_expires_at", models.DateTimeField(null=True)),
+                ("attempts_made", models.PositiveIntegerField(default=0)),
+                (
+                    "history",
+                    models.JSONField(default=dict, help_text="What the retry rules remember of this call."),
+                ),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("code", models.CharField(blank=True, max_length=40)),
+                ("fault", models.CharField(blank=True, max_length=12)),
             ],
         ),
     ]

@@ -5,18 +5,21 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('evaluations', '0001_initial'),
-        ('registration', '0001_initial'),
+        ("evaluations", "0001_initial"),
+        ("registration", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='check',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='registration.registration'),
+            model_name="check",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="checks",
+                to="registration.registration",
+            ),
         ),
     ]

@@ -7,378 +7,727 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('benchmarks', '0001_initial'),
-        ('evaluations', '0002_initial'),
-        ('registration', '0001_initial'),
+        ("benchmarks", "0001_initial"),
+        ("evaluations", "0002_initial"),
+        ("registration", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='check',
-            name='requested_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="check",
+            name="requested_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='check',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='registration.version'),
+            model_name="check",
+            name="version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="checks", to="registration.version"
+            ),
         ),
         migrations.AddField(
-            model_name='cooldown',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cooldowns', to='registration.registration'),
+            model_name="cooldown",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="cooldowns",
+                to="registration.registration",
+            ),
         ),
         migrations.AddField(
-            model_name='cycletrack',
-            name='cycle',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tracks', to='registration.cycle'),
+            model_name="cycletrack",
+            name="cycle",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="tracks", to="registration.cycle"
+            ),
         ),
         migrations.AddField(
-            model_name='evaluationcontract',
-            name='full_pack',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.packrelease'),
+            model_name="evaluationcontract",
+            name="full_pack",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="benchmarks.packrelease"
+            ),
         ),
         migrations.AddField(
-            model_name='evaluationcontract',
-            name='smoke_pack',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.packrelease'),
+            model_name="evaluationcontract",
+            name="smoke_pack",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="benchmarks.packrelease"
+            ),
         ),
         migrations.AddField(
-            model_name='cycletrack',
-            name='contract',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluations.evaluationcontract'),
+            model_name="cycletrack",
+            name="contract",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="evaluations.evaluationcontract",
+            ),
         ),
         migrations.AddField(
-            model_name='baseline',
-            name='contract',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='baselines', to='evaluations.evaluationcontract'),
+            model_name="baseline",
+            name="contract",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="baselines",
+                to="evaluations.evaluationcontract",
+            ),
         ),
         migrations.AddField(
-            model_name='quotaentry',
-            name='actor',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="quotaentry",
+            name="actor",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='quotaentry',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='quota_entries', to='registration.registration'),
+            model_name="quotaentry",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="quota_entries",
+                to="registration.registration",
+            ),
         ),
         migrations.AddField(
-            model_name='quotaslot',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='quota_slots', to='registration.registration'),
+            model_name="quotaslot",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="quota_slots",
+                to="registration.registration",
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='contract',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='evaluations.evaluationcontract'),
+            model_name="run",
+            name="contract",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="runs",
+                to="evaluations.evaluationcontract",
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='cycle',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='registration.cycle'),
+            model_name="run",
+            name="cycle",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="registration.cycle"
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='pack',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.packrelease'),
+            model_name="run",
+            name="pack",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="benchmarks.packrelease"
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='registration.registration'),
+            model_name="run",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="runs",
+                to="registration.registration",
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='started_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="run",
+            name="started_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='registration.version'),
+            model_name="run",
+            name="version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="registration.version"
+            ),
         ),
         migrations.AddField(
-            model_name='result',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='results', to='evaluations.run'),
+            model_name="result",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="results", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='quotaslot',
-            name='run',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='quota_slot', to='evaluations.run'),
+            model_name="quotaslot",
+            name="run",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="quota_slot", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='quotaentry',
-            name='run',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='quota_entries', to='evaluations.run'),
+            model_name="quotaentry",
+            name="run",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="quota_entries",
+                to="evaluations.run",
+            ),
         ),
         migrations.AddField(
-            model_name='lane',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='lanes', to='evaluations.run'),
+            model_name="lane",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="lanes", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='cooldown',
-            name='run',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='cooldown', to='evaluations.run'),
+            model_name="cooldown",
+            name="run",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="cooldown", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='attempt',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='evaluations.run'),
+            model_name="attempt",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="attempts", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='runevent',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='evaluations.run'),
+            model_name="runevent",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="events", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='runevent',
-            name='user',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="runevent",
+            name="user",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='runscore',
-            name='run',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='score', to='evaluations.run'),
+            model_name="runscore",
+            name="run",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="score", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='unit',
-            name='event',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.packevent'),
+            model_name="unit",
+            name="event",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="benchmarks.packevent"
+            ),
         ),
         migrations.AddField(
-            model_name='unit',
-            name='lane',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='units', to='evaluations.lane'),
+            model_name="unit",
+            name="lane",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="units", to="evaluations.lane"
+            ),
         ),
         migrations.AddField(
-            model_name='unit',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='units', to='evaluations.run'),
+            model_name="unit",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="units", to="evaluations.run"
+            ),
         ),
         migrations.AddField(
-            model_name='result',
-            name='unit',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='result', to='evaluations.unit'),
+            model_name="result",
+            name="unit",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="result", to="evaluations.unit"
+            ),
         ),
         migrations.AddField(
-            model_name='attempt',
-            name='unit',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='evaluations.unit'),
+            model_name="attempt",
+            name="unit",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="attempts", to="evaluations.unit"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='check',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ['queued', 'running'])), fields=('registration', 'track'), name='check_one_active_per_registration_and_track'),
+            model_name="check",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("status__in", ["queued", "running"])),
+                fields=("registration", "track"),
+                name="check_one_active_per_registration_and_track",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='check',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('status__in', ['queued', 'running'])), models.Q(('finished_at__isnull', False), ('status__in', ['passed', 'failed', 'error'])), _connector='OR'), name='check_finished_has_a_time'),
+            model_name="check",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("finished_at__isnull", True), ("status__in", ["queued", "running"])),
+                    models.Q(("finished_at__isnull", False), ("status__in", ["passed", "failed", "error"])),
+                    _connector="OR",
+                ),
+                name="check_finished_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cycletrack',
-            constraint=models.UniqueConstraint(fields=('cycle', 'track'), name='cycle_track_once'),
+            model_name="cycletrack",
+            constraint=models.UniqueConstraint(fields=("cycle", "track"), name="cycle_track_once"),
         ),
         migrations.AddConstraint(
-            model_name='cycletrack',
-            constraint=models.CheckConstraint(condition=models.Q(('track__in', ['textual', 'coding', 'multimodal'])), name='cycle_track_known'),
+            model_name="cycletrack",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("track__in", ["textual", "coding", "multimodal"])),
+                name="cycle_track_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='baseline',
-            constraint=models.UniqueConstraint(fields=('contract', 'arm'), name='baseline_arm_once_per_contract'),
+            model_name="baseline",
+            constraint=models.UniqueConstraint(
+                fields=("contract", "arm"), name="baseline_arm_once_per_contract"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='baseline',
-            constraint=models.CheckConstraint(condition=models.Q(('ci_high__gte', models.F('overall')), ('ci_high__lte', 1), ('ci_low__gte', 0), ('ci_low__lte', models.F('overall'))), name='baseline_interval_holds_score'),
+            model_name="baseline",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("ci_high__gte", models.F("overall")),
+                    ("ci_high__lte", 1),
+                    ("ci_low__gte", 0),
+                    ("ci_low__lte", models.F("overall")),
+                ),
+                name="baseline_interval_holds_score",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('status__in', ['paused', 'queued', 'running'])), fields=['kind', 'accepted_at'], name='run_active'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("status__in", ["paused", "queued", "running"])),
+                fields=["kind", "accepted_at"],
+                name="run_active",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['registration', '-accepted_at'], name='evaluations_registr_6f8ff4_idx'),
+            model_name="run",
+            index=models.Index(
+                fields=["registration", "-accepted_at"], name="evaluations_registr_6f8ff4_idx"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'full'), ('status__in', ['paused', 'queued', 'running'])), fields=('registration', 'track'), name='run_one_active_full_per_registration_and_track'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "full"), ("status__in", ["paused", "queued", "running"])),
+                fields=("registration", "track"),
+                name="run_one_active_full_per_registration_and_track",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'smoke'), ('status__in', ['paused', 'queued', 'running'])), fields=('registration', 'track'), name='run_one_active_smoke_per_registration_and_track'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "smoke"), ("status__in", ["paused", "queued", "running"])),
+                fields=("registration", "track"),
+                name="run_one_active_smoke_per_registration_and_track",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('registration', 'label'), name='run_label_unique_per_registration'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                fields=("registration", "label"), name="run_label_unique_per_registration"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'paused', 'succeeded', 'partial', 'failed', 'cancelled'])), name='run_status_known'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "status__in",
+                        ["queued", "running", "paused", "succeeded", "partial", "failed", "cancelled"],
+                    )
+                ),
+                name="run_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['smoke', 'full'])), name='run_kind_known'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["smoke", "full"])), name="run_kind_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('phase__in', ['starting', 'ingesting', 'searching', 'answering', 'judging', 'aggregating'])), name='run_phase_known'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "phase__in",
+                        ["starting", "ingesting", "searching", "answering", "judging", "aggregating"],
+                    )
+                ),
+                name="run_phase_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('publication__in', ['private', 'in_review', 'needs_material', 'approved', 'published', 'rejected', 'withdrawn', 'disqualified', 'withheld'])), name='run_publication_known'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "publication__in",
+                        [
+                            "private",
+                            "in_review",
+                            "needs_material",
+                            "approved",
+                            "published",
+                            "rejected",
+                            "withdrawn",
+                            "disqualified",
+                            "withheld",
+                        ],
+                    )
+                ),
+                name="run_publication_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('status__in', ['paused', 'queued', 'running'])), models.Q(models.Q(('status__in', ['paused', 'queued', 'running']), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='run_finished_has_a_time'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("finished_at__isnull", True), ("status__in", ["paused", "queued", "running"])),
+                    models.Q(
+                        models.Q(("status__in", ["paused", "queued", "running"]), _negated=True),
+                        ("finished_at__isnull", False),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_finished_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('paused_at__isnull', False), ('status', 'paused'), models.Q(('pause_reason', ''), _negated=True)), models.Q(models.Q(('status', 'paused'), _negated=True), ('pause_reason', ''), ('paused_at__isnull', True)), _connector='OR'), name='run_paused_has_a_reason'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("paused_at__isnull", False),
+                        ("status", "paused"),
+                        models.Q(("pause_reason", ""), _negated=True),
+                    ),
+                    models.Q(
+                        models.Q(("status", "paused"), _negated=True),
+                        ("pause_reason", ""),
+                        ("paused_at__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_paused_has_a_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(models.Q(('fault', ''), _negated=True), models.Q(('code', ''), _negated=True), models.Q(('sentence', ''), _negated=True)), _connector='OR'), name='run_failed_says_why'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status", "failed"), _negated=True),
+                    models.Q(
+                        models.Q(("fault", ""), _negated=True),
+                        models.Q(("code", ""), _negated=True),
+                        models.Q(("sentence", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_failed_says_why",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('kind', 'full'), ('publication', 'private'), _connector='OR'), name='run_smoke_is_never_published'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind", "full"), ("publication", "private"), _connector="OR"),
+                name="run_smoke_is_never_published",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('publication__in', ['private', 'withheld', 'withdrawn']), ('status__in', ['succeeded', 'partial']), _connector='OR'), name='run_only_scored_is_reviewed'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("publication__in", ["private", "withheld", "withdrawn"]),
+                    ("status__in", ["succeeded", "partial"]),
+                    _connector="OR",
+                ),
+                name="run_only_scored_is_reviewed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quotaslot',
-            constraint=models.UniqueConstraint(condition=models.Q(('released_at__isnull', True)), fields=('registration', 'scope', 'number'), name='quota_slot_held_once'),
+            model_name="quotaslot",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("released_at__isnull", True)),
+                fields=("registration", "scope", "number"),
+                name="quota_slot_held_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quotaslot',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='quota_slot_counts_from_one'),
+            model_name="quotaslot",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("number__gte", 1)), name="quota_slot_counts_from_one"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quotaentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('act', 'grant'), _negated=True), fields=('run', 'act'), name='quota_act_once_per_run'),
+            model_name="quotaentry",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("act", "grant"), _negated=True),
+                fields=("run", "act"),
+                name="quota_act_once_per_run",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quotaentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('act', 'reserve'), ('amount', 1)), models.Q(('act', 'consume'), ('amount', 0)), models.Q(('act', 'refund'), ('amount', -1)), models.Q(('act', 'grant'), ('amount__lt', 0)), _connector='OR'), name='quota_amount_fits_act'),
+            model_name="quotaentry",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("act", "reserve"), ("amount", 1)),
+                    models.Q(("act", "consume"), ("amount", 0)),
+                    models.Q(("act", "refund"), ("amount", -1)),
+                    models.Q(("act", "grant"), ("amount__lt", 0)),
+                    _connector="OR",
+                ),
+                name="quota_amount_fits_act",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quotaentry',
-            constraint=models.CheckConstraint(condition=models.Q(('act', 'grant'), ('run__isnull', False), _connector='OR'), name='quota_act_names_its_run'),
+            model_name="quotaentry",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("act", "grant"), ("run__isnull", False), _connector="OR"),
+                name="quota_act_names_its_run",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='lane',
-            constraint=models.UniqueConstraint(fields=('run', 'position'), name='lane_position_unique'),
+            model_name="lane",
+            constraint=models.UniqueConstraint(fields=("run", "position"), name="lane_position_unique"),
         ),
         migrations.AddConstraint(
-            model_name='lane',
-            constraint=models.CheckConstraint(condition=models.Q(('step__lte', models.F('steps'))), name='lane_step_in_range'),
+            model_name="lane",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("step__lte", models.F("steps"))), name="lane_step_in_range"
+            ),
         ),
         migrations.AddIndex(
-            model_name='cooldown',
-            index=models.Index(fields=['registration', 'track', 'ends_at'], name='evaluations_registr_8cd729_idx'),
+            model_name="cooldown",
+            index=models.Index(
+                fields=["registration", "track", "ends_at"], name="evaluations_registr_8cd729_idx"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cooldown',
-            constraint=models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='cooldown_ends_after_start'),
+            model_name="cooldown",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("ends_at__gt", models.F("starts_at"))), name="cooldown_ends_after_start"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='runevent',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='run_event_number_unique'),
+            model_name="runevent",
+            constraint=models.UniqueConstraint(fields=("run", "number"), name="run_event_number_unique"),
         ),
         migrations.AddConstraint(
-            model_name='runscore',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ci_high__isnull', True), ('ci_low__isnull', True), ('overall__isnull', True)), models.Q(('ci_high__gte', models.F('overall')), ('ci_high__lte', 1), ('ci_low__gte', 0), ('ci_low__lte', models.F('overall'))), _connector='OR'), name='run_score_interval_holds_score'),
+            model_name="runscore",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ci_high__isnull", True), ("ci_low__isnull", True), ("overall__isnull", True)),
+                    models.Q(
+                        ("ci_high__gte", models.F("overall")),
+                        ("ci_high__lte", 1),
+                        ("ci_low__gte", 0),
+                        ("ci_low__lte", models.F("overall")),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_score_interval_holds_score",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='runscore',
-            constraint=models.CheckConstraint(condition=models.Q(('asks', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('scored'), '+', models.F('unscored')), '+', models.F('zero_by_failure')))), name='run_score_counts_add_up'),
+            model_name="runscore",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "asks",
+                        django.db.models.expressions.CombinedExpression(
+                            django.db.models.expressions.CombinedExpression(
+                                models.F("scored"), "+", models.F("unscored")
+                            ),
+                            "+",
+                            models.F("zero_by_failure"),
+                        ),
+                    )
+                ),
+                name="run_score_counts_add_up",
+            ),
         ),
         migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(condition=models.Q(('status', 'ready')), fields=['run', 'kind', 'next_attempt_at'], name='unit_ready'),
+            model_name="unit",
+            index=models.Index(
+                condition=models.Q(("status", "ready")),
+                fields=["run", "kind", "next_attempt_at"],
+                name="unit_ready",
+            ),
         ),
         migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(condition=models.Q(('status', 'claimed')), fields=['claim_expires_at'], name='unit_claimed'),
+            model_name="unit",
+            index=models.Index(
+                condition=models.Q(("status", "claimed")), fields=["claim_expires_at"], name="unit_claimed"
+            ),
         ),
         migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(condition=models.Q(('status', 'claimed')), fields=['claim_token'], name='unit_claim_token'),
+            model_name="unit",
+            index=models.Index(
+                condition=models.Q(("status", "claimed")), fields=["claim_token"], name="unit_claim_token"
+            ),
         ),
         migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(fields=['run', 'kind', 'status'], name='unit_progress'),
+            model_name="unit",
+            index=models.Index(fields=["run", "kind", "status"], name="unit_progress"),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(fields=('lane', 'position'), name='unit_position_unique'),
+            model_name="unit",
+            constraint=models.UniqueConstraint(fields=("lane", "position"), name="unit_position_unique"),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(condition=models.Q(('ask', ''), _negated=True), fields=('run', 'ask', 'kind'), name='unit_one_of_a_kind_per_ask'),
+            model_name="unit",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ask", ""), _negated=True),
+                fields=("run", "ask", "kind"),
+                name="unit_one_of_a_kind_per_ask",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['waiting', 'ready', 'claimed', 'done', 'failed', 'skipped'])), name='unit_status_known'),
+            model_name="unit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("status__in", ["waiting", "ready", "claimed", "done", "failed", "skipped"])
+                ),
+                name="unit_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim_expires_at__isnull', False), ('status', 'claimed'), models.Q(('claim_token', ''), _negated=True)), models.Q(models.Q(('status', 'claimed'), _negated=True), ('claim_expires_at__isnull', True), ('claim_token', '')), _connector='OR'), name='unit_claimed_has_token_and_end'),
+            model_name="unit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("claim_expires_at__isnull", False),
+                        ("status", "claimed"),
+                        models.Q(("claim_token", ""), _negated=True),
+                    ),
+                    models.Q(
+                        models.Q(("status", "claimed"), _negated=True),
+                        ("claim_expires_at__isnull", True),
+                        ("claim_token", ""),
+                    ),
+                    _connector="OR",
+                ),
+                name="unit_claimed_has_token_and_end",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ['done', 'failed', 'skipped'])), models.Q(('finished_at__isnull', True), ('status__in', ['waiting', 'ready', 'claimed'])), _connector='OR'), name='unit_final_has_a_time'),
+            model_name="unit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("finished_at__isnull", False), ("status__in", ["done", "failed", "skipped"])),
+                    models.Q(("finished_at__isnull", True), ("status__in", ["waiting", "ready", "claimed"])),
+                    _connector="OR",
+                ),
+                name="unit_final_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status__in', ['failed', 'skipped']), _negated=True), models.Q(models.Q(('code', ''), _negated=True), models.Q(('status', 'skipped'), models.Q(('fault', ''), _negated=True), _connector='OR')), _connector='OR'), name='unit_failed_says_why'),
+            model_name="unit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status__in", ["failed", "skipped"]), _negated=True),
+                    models.Q(
+                        models.Q(("code", ""), _negated=True),
+                        models.Q(
+                            ("status", "skipped"), models.Q(("fault", ""), _negated=True), _connector="OR"
+                        ),
+                    ),
+                    _connector="OR",
+                ),
+                name="unit_failed_says_why",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ask', ''), ('kind', 'add')), models.Q(models.Q(('kind', 'add'), _negated=True), models.Q(('ask', ''), _negated=True)), _connector='OR'), name='unit_ask_unless_add'),
+            model_name="unit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ask", ""), ("kind", "add")),
+                    models.Q(models.Q(("kind", "add"), _negated=True), models.Q(("ask", ""), _negated=True)),
+                    _connector="OR",
+                ),
+                name="unit_ask_unless_add",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='result',
-            constraint=models.UniqueConstraint(fields=('run', 'ask', 'kind'), name='result_one_of_a_kind_per_ask'),
+            model_name="result",
+            constraint=models.UniqueConstraint(
+                fields=("run", "ask", "kind"), name="result_one_of_a_kind_per_ask"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='result',
-            constraint=models.CheckConstraint(condition=models.Q(('score__isnull', True), models.Q(('score__gte', 0), ('score__lte', 1)), _connector='OR'), name='result_score_in_range'),
+            model_name="result",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("score__isnull", True), models.Q(("score__gte", 0), ("score__lte", 1)), _connector="OR"
+                ),
+                name="result_score_in_range",
+            ),
         ),
         migrations.AddIndex(
-            model_name='attempt',
-            index=models.Index(condition=models.Q(('code', ''), _negated=True), fields=['run', 'code'], name='attempt_failed'),
+            model_name="attempt",
+            index=models.Index(
+                condition=models.Q(("code", ""), _negated=True), fields=["run", "code"], name="attempt_failed"
+            ),
         ),
         migrations.AddIndex(
-            model_name='attempt',
-            index=models.Index(fields=['run', 'kind', 'id'], name='attempt_of_run'),
+            model_name="attempt",
+            index=models.Index(fields=["run", "kind", "id"], name="attempt_of_run"),
         ),
         migrations.AddIndex(
-            model_name='attempt',
-            index=models.Index(condition=models.Q(('state', 'intent')), fields=['claim_token'], name='attempt_in_flight'),
+            model_name="attempt",
+            index=models.Index(
+                condition=models.Q(("state", "intent")), fields=["claim_token"], name="attempt_in_flight"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(fields=('unit', 'number'), name='attempt_number_unique'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(fields=("unit", "number"), name="attempt_number_unique"),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(condition=models.Q(('ok', True)), fields=('unit',), name='attempt_one_success_per_unit'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ok", True)), fields=("unit",), name="attempt_one_success_per_unit"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state', 'intent')), models.Q(models.Q(('state', 'intent'), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='attempt_finished_has_a_time'),
+            model_name="attempt",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("finished_at__isnull", True), ("state", "intent")),
+                    models.Q(models.Q(("state", "intent"), _negated=True), ("finished_at__isnull", False)),
+                    _connector="OR",
+                ),
+                name="attempt_finished_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.CheckConstraint(condition=models.Q(('ok', False), models.Q(('code', ''), ('state', 'done')), _connector='OR'), name='attempt_ok_has_no_code'),
+            model_name="attempt",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("ok", False), models.Q(("code", ""), ("state", "done")), _connector="OR"),
+                name="attempt_ok_has_no_code",
+            ),
         ),
     ]

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from aml.lib.canonical import canonical_hash
+from aml.web import bodies
 from aml.web.errors import Refusal
 from evaluations.engine.bundle import BundleItem, StatementData, write_bundle
 from evaluations.engine.bundle.signing import key_id
@@ -43,8 +44,9 @@ def bundle_of(run: Run, *, sealed: bool = False) -> bytes:
 
 
 def _kept(run: Run, score: RunScore) -> bytes:
-    with suppress(bodies.MissingBody):
-        return bodies.get(score.public_bundle)
+    if score.public_bundle:
+        with suppress(bodies.MissingBody):
+            return bodies.get(score.public_bundle)
     made = _made(run, sealed=False)
     score.public_bundle = bodies.put(made)
     score.save(update_fields=["public_bundle"])

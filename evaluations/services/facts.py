@@ -140,7 +140,8 @@ class Facts:
         return Attempt.objects.filter(run__in=waiting, code=Code.MODEL_CREDIT).exists()
 
 
-def _newest(rows: QuerySet[Row], *group: str, by: str) -> QuerySet[Row]:
+def _newest(rows: QuerySet[Row], *group: str, by: str) -> list[Row]:
     """The row of each group that is last by ``by``."""
-    place = Window(RowNumber(), partition_by=[F(name) for name in group], order_by=[F(by).desc(), F("pk").desc()])
-    return rows.annotate(place_in_group=place).filter(place_in_group=1)
+    last = [F(by).desc(), F("pk").desc()]
+    place = Window(RowNumber(), partition_by=[F(name) for name in group], order_by=last)
+    return list(rows.annotate(place_in_group=place).filter(place_in_group=1))

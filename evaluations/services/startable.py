@@ -95,7 +95,9 @@ def _cycle_open(asked: Question) -> Decision:
         )
     if now < stops:
         return YES
-    return no("cycle_closed", _("The last start in this cycle was on %(when)s.") % {"when": formats.utc(stops)})
+    return no(
+        "cycle_closed", _("The last start in this cycle was on %(when)s.") % {"when": formats.utc(stops)}
+    )
 
 
 def _entered(asked: Question) -> Decision:

@@ -53,9 +53,7 @@ def service_attempts(
     return attempts.order_by(*(["ok"] if failed_first else []), "pk")
 
 
-def attempts_after(
-    run: Run, after: int, *, limit: int, code: str = "", operation: str = ""
-) -> list[Attempt]:
+def attempts_after(run: Run, after: int, *, limit: int, code: str = "", operation: str = "") -> list[Attempt]:
     """The next ``limit`` service attempts by their keys."""
     rows = service_attempts(run, code=code).filter(pk__gt=after)
     kinds = [operation] if operation else sorted(SERVICE_KINDS)

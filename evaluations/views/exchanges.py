@@ -22,6 +22,7 @@ from evaluations.views.wire import wire
 from registration import access
 from registration.access import PersonRequest
 
+
 @access.page
 def exchanges(request: PersonRequest, public_id: str) -> HttpResponse:
     run = run_or_404(request.user, public_id)
@@ -45,5 +46,6 @@ def _shown(found: Trace) -> dict[str, Any]:
     return {
         "trace": found,
         "latency_ms": None if found.latency is None else found.latency * 1000,
+        "failed": not found.ok,
         "wire": None if found.exchange is None else wire(found.exchange),
     }

@@ -101,9 +101,7 @@ def _start(
     return str(answer["id"])
 
 
-def _context(
-    version: Version, track: str, form: RunForm, decision: Decision, facts: Facts
-) -> dict[str, Any]:
+def _context(version: Version, track: str, form: RunForm, decision: Decision, facts: Facts) -> dict[str, Any]:
     entered = facts.tracks.get(track)
     return {
         "version": version,

@@ -17,14 +17,13 @@ class Line:
 
 
 def wire(exchange: Mapping[str, Any]) -> dict[str, Any]:
-    """For the template ``evaluations/_wire.html``; ``exchange`` as ``engine.exchange_json`` makes it."""
+    """For ``{% ui "exchange" wire=… %}``; ``exchange`` as ``engine.exchange_json`` makes it."""
     failure = exchange["failure"] or {}
     return {
         "method": exchange["method"],
         "url": exchange["url"],
         "status": exchange["status"],
         "code": failure.get("code", ""),
-        "failed": bool(failure),
         "request_headers": exchange["request_headers"],
         "request": list(marked_lines(exchange["request_body"], pointer=None)),
         "response_headers": exchange["response_headers"],

@@ -9,166 +9,454 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Entry',
+            name="Entry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('name', models.CharField(max_length=80, verbose_name='system')),
-                ('slug', models.SlugField(editable=False, max_length=100, unique=True)),
-                ('description', models.TextField(max_length=4000, verbose_name='description')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('withdrawn_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=80, verbose_name="system")),
+                ("slug", models.SlugField(editable=False, max_length=100, unique=True)),
+                ("description", models.TextField(max_length=4000, verbose_name="description")),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("withdrawn_at", models.DateTimeField(blank=True, editable=False, null=True)),
             ],
             options={
-                'verbose_name_plural': 'entries',
+                "verbose_name_plural": "entries",
             },
         ),
         migrations.CreateModel(
-            name='EvaluationKey',
+            name="EvaluationKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key_id', models.CharField(max_length=16, unique=True)),
-                ('digest', models.CharField(max_length=64)),
-                ('slot', models.PositiveSmallIntegerField(default=1)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key_id", models.CharField(max_length=16, unique=True)),
+                ("digest", models.CharField(max_length=64)),
+                ("slot", models.PositiveSmallIntegerField(default=1)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Member',
+            name="Member",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('owner', 'owner'), ('engineer', 'engineer'), ('viewer', 'viewer')], default='engineer', max_length=10)),
-                ('joined_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("owner", "owner"), ("engineer", "engineer"), ("viewer", "viewer")],
+                        default="engineer",
+                        max_length=10,
+                    ),
+                ),
+                ("joined_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Participant',
+            name="Participant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('name', models.CharField(max_length=120, verbose_name='name')),
-                ('kind', models.CharField(choices=[('person', 'a person'), ('team', 'a team')], default='team', max_length=8, verbose_name='kind')),
-                ('organisation', models.CharField(blank=True, max_length=200, verbose_name='organisation')),
-                ('join_code', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=120, verbose_name="name")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("person", "a person"), ("team", "a team")],
+                        default="team",
+                        max_length=8,
+                        verbose_name="kind",
+                    ),
+                ),
+                ("organisation", models.CharField(blank=True, max_length=200, verbose_name="organisation")),
+                (
+                    "join_code",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],
         ),
         migrations.CreateModel(
-            name='Registration',
+            name="Registration",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('division', models.CharField(choices=[('open-source', 'Open-source Methods'), ('commercial', 'Commercial Products')], max_length=16, verbose_name='division')),
-                ('status', models.CharField(choices=[('submitted', 'waiting for the organiser'), ('approved', 'approved'), ('rejected', 'not approved'), ('withdrawn', 'withdrawn')], default='submitted', max_length=12)),
-                ('statement', models.TextField(blank=True, verbose_name='what you want to enter')),
-                ('submitted_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('decided_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('decision_reason', models.TextField(blank=True, verbose_name='reason')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                (
+                    "division",
+                    models.CharField(
+                        choices=[
+                            ("open-source", "Open-source Methods"),
+                            ("commercial", "Commercial Products"),
+                        ],
+                        max_length=16,
+                        verbose_name="division",
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("submitted", "waiting for the organiser"),
+                            ("approved", "approved"),
+                            ("rejected", "not approved"),
+                            ("withdrawn", "withdrawn"),
+                        ],
+                        default="submitted",
+                        max_length=12,
+                    ),
+                ),
+                ("statement", models.TextField(blank=True, verbose_name="what you want to enter")),
+                ("submitted_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("decided_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("decision_reason", models.TextField(blank=True, verbose_name="reason")),
             ],
         ),
         migrations.CreateModel(
-            name='Version',
+            name="Version",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True)),
-                ('number', models.PositiveIntegerField(editable=False)),
-                ('label', models.CharField(max_length=60, verbose_name='version')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('frozen_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('add_url', models.CharField(max_length=500, verbose_name='Add URL')),
-                ('search_url', models.CharField(max_length=500, verbose_name='Search URL')),
-                ('health_url', models.CharField(blank=True, max_length=500, verbose_name='health URL')),
-                ('status_url', models.CharField(blank=True, max_length=500, verbose_name='Add-status URL')),
-                ('auth_scheme', models.CharField(choices=[('bearer', 'Authorization: Bearer <key>'), ('token', 'Authorization: Token <key>'), ('x-api-key', 'X-Api-Key: <key>'), ('none', 'no key (Smoke and checks only)')], default='bearer', max_length=10, verbose_name='authentication')),
-                ('memory_key_encrypted', models.BinaryField(null=True)),
-                ('memory_key_last4', models.CharField(blank=True, editable=False, max_length=4)),
-                ('memory_key_set_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('add_concurrency', models.PositiveSmallIntegerField(default=8, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(64)], verbose_name='Adds at once')),
-                ('search_concurrency', models.PositiveSmallIntegerField(default=16, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(256)], verbose_name='Searches at once')),
-                ('rate_limit', models.CharField(blank=True, max_length=200, verbose_name='rate limit')),
-                ('body_limit', models.PositiveIntegerField(blank=True, null=True, verbose_name='largest body (bytes)')),
-                ('runtime_environment', models.TextField(max_length=4000, verbose_name='runtime environment')),
-                ('documentation', models.TextField(max_length=8000, verbose_name='system documentation')),
-                ('models_and_dependencies', models.TextField(max_length=4000, verbose_name='models and dependencies')),
-                ('image_digest', models.CharField(blank=True, max_length=120, validators=[django.core.validators.RegexValidator('^(.+@)?sha256:[0-9a-f]{64}$', 'Expected …@sha256: and 64 hex digits.')], verbose_name='image digest')),
-                ('contact', models.EmailField(max_length=254, verbose_name='contact')),
-                ('maintenance_contact', models.EmailField(blank=True, max_length=254, verbose_name='contact during a run')),
-                ('organisation', models.CharField(blank=True, max_length=200, verbose_name='organisation')),
-                ('public_fields', models.JSONField(default=list, verbose_name='shown publicly')),
-                ('repository', models.CharField(blank=True, max_length=500, verbose_name='public repository')),
-                ('commit', models.CharField(blank=True, max_length=100, verbose_name='pinned commit')),
-                ('original_authors', models.TextField(blank=True, max_length=2000, verbose_name='original authors')),
-                ('provenance', models.TextField(blank=True, max_length=4000, verbose_name='provenance')),
-                ('changes', models.TextField(blank=True, max_length=4000, verbose_name='changes made')),
-                ('licence', models.CharField(blank=True, max_length=100, verbose_name='licence')),
-                ('implementation_notes', models.TextField(blank=True, max_length=8000, verbose_name='implementation notes')),
-                ('product_version', models.CharField(blank=True, max_length=100, verbose_name='product version')),
-                ('capacity_statement', models.TextField(blank=True, max_length=4000, verbose_name='capacity statement')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=aml.lib.ids.public_id, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                ("number", models.PositiveIntegerField(editable=False)),
+                ("label", models.CharField(max_length=60, verbose_name="version")),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("frozen_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("withdrawn_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("add_url", models.CharField(max_length=500, verbose_name="Add URL")),
+                ("search_url", models.CharField(max_length=500, verbose_name="Search URL")),
+                ("health_url", models.CharField(blank=True, max_length=500, verbose_name="health URL")),
+                ("status_url", models.CharField(blank=True, max_length=500, verbose_name="Add-status URL")),
+                (
+                    "auth_scheme",
+                    models.CharField(
+                        choices=[
+                            ("bearer", "Authorization: Bearer <key>"),
+                            ("token", "Authorization: Token <key>"),
+                            ("x-api-key", "X-Api-Key: <key>"),
+                            ("none", "no key (Smoke and checks only)"),
+                        ],
+                        default="bearer",
+                        max_length=10,
+                        verbose_name="authentication",
+                    ),
+                ),
+                ("memory_key_encrypted", models.BinaryField(null=True)),
+                ("memory_key_last4", models.CharField(blank=True, editable=False, max_length=4)),
+                ("memory_key_set_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                (
+                    "add_concurrency",
+                    models.PositiveSmallIntegerField(
+                        default=8,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(64),
+                        ],
+                        verbose_name="Adds at once",
+                    ),
+                ),
+                (
+                    "search_concurrency",
+                    models.PositiveSmallIntegerField(
+                        default=16,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(256),
+                        ],
+                        verbose_name="Searches at once",
+                    ),
+                ),
+                ("rate_limit", models.CharField(blank=True, max_length=200, verbose_name="rate limit")),
+                (
+                    "body_limit",
+                    models.PositiveIntegerField(blank=True, null=True, verbose_name="largest body (bytes)"),
+                ),
+                (
+                    "runtime_environment",
+                    models.TextField(max_length=4000, verbose_name="runtime environment"),
+                ),
+                ("documentation", models.TextField(max_length=8000, verbose_name="system documentation")),
+                (
+                    "models_and_dependencies",
+                    models.TextField(max_length=4000, verbose_name="models and dependencies"),
+                ),
+                (
+                    "image_digest",
+                    models.CharField(
+                        blank=True,
+                        max_length=120,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^(.+@)?sha256:[0-9a-f]{64}$", "Expected …@sha256: and 64 hex digits."
+                            )
+                        ],
+                        verbose_name="image digest",
+                    ),
+                ),
+                ("contact", models.EmailField(max_length=254, verbose_name="contact")),
+                (
+                    "maintenance_contact",
+                    models.EmailField(blank=True, max_length=254, verbose_name="contact during a run"),
+                ),
+                ("organisation", models.CharField(blank=True, max_length=200, verbose_name="organisation")),
+                ("public_fields", models.JSONField(default=list, verbose_name="shown publicly")),
+                (
+                    "repository",
+                    models.CharField(blank=True, max_length=500, verbose_name="public repository"),
+                ),
+                ("commit", models.CharField(blank=True, max_length=100, verbose_name="pinned commit")),
+                (
+                    "original_authors",
+                    models.TextField(blank=True, max_length=2000, verbose_name="original authors"),
+                ),
+                ("provenance", models.TextField(blank=True, max_length=4000, verbose_name="provenance")),
+                ("changes", models.TextField(blank=True, max_length=4000, verbose_name="changes made")),
+                ("licence", models.CharField(blank=True, max_length=100, verbose_name="licence")),
+                (
+                    "implementation_notes",
+                    models.TextField(blank=True, max_length=8000, verbose_name="implementation notes"),
+                ),
+                (
+                    "product_version",
+                    models.CharField(blank=True, max_length=100, verbose_name="product version"),
+                ),
+                (
+                    "capacity_statement",
+                    models.TextField(blank=True, max_length=4000, verbose_name="capacity statement"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Cycle',
+            name="Cycle",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(unique=True)),
-                ('title', models.CharField(max_length=200, verbose_name='title')),
-                ('title_zh', models.CharField(blank=True, max_length=200, verbose_name='title in Chinese')),
-                ('summary', models.TextField(blank=True, verbose_name='summary')),
-                ('summary_zh', models.TextField(blank=True, verbose_name='summary in Chinese')),
-                ('host', models.CharField(blank=True, max_length=200, verbose_name='host')),
-                ('contact', models.EmailField(blank=True, max_length=254, verbose_name='contact')),
-                ('is_public', models.BooleanField(default=False, verbose_name='shown to everybody')),
-                ('is_official', models.BooleanField(default=False, help_text='An unofficial cycle may publish results of offline or uncalibrated models, marked so.', verbose_name='official')),
-                ('timezone', models.CharField(default='UTC', max_length=64, validators=[registration.models.cycles.validate_zone], verbose_name='zone of the dates')),
-                ('opens_at', models.DateTimeField(verbose_name='opens')),
-                ('registration_closes_at', models.DateTimeField(verbose_name='registration closes')),
-                ('full_closes_at', models.DateTimeField(verbose_name='last start of a Full')),
-                ('evaluation_stops_at', models.DateTimeField(verbose_name='evaluation stops')),
-                ('results_at', models.DateTimeField(verbose_name='results')),
-                ('full_limit', models.PositiveSmallIntegerField(default=2, verbose_name='Fulls')),
-                ('full_scope', models.CharField(choices=[('cycle', 'in the whole cycle'), ('track', 'in each track')], default='cycle', max_length=8, verbose_name='Fulls are counted')),
-                ('start_limit', models.PositiveSmallIntegerField(default=6, verbose_name='starts of a Full')),
-                ('smokes_per_hour', models.PositiveSmallIntegerField(default=1, verbose_name='Smokes an hour')),
-                ('smokes_per_track', models.PositiveSmallIntegerField(default=30, verbose_name='Smokes per track')),
-                ('checks_per_hour', models.PositiveSmallIntegerField(default=6, verbose_name='checks an hour')),
-                ('smoke_fresh_hours', models.PositiveIntegerField(default=72, verbose_name='a Smoke counts for (h)')),
-                ('cooldown_hours', models.PositiveIntegerField(default=720, verbose_name='cooldown (h)')),
-                ('start_deadline_hours', models.PositiveIntegerField(default=48, verbose_name='a Full starts within (h)')),
-                ('outage_end_hours', models.PositiveIntegerField(default=24, verbose_name='an outage ends a run after (h)')),
-                ('zero_share_succeeded', models.FloatField(default=0.005, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)], verbose_name='zeros by failure up to which a run succeeded')),
-                ('zero_share_partial', models.FloatField(default=0.2, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)], verbose_name='zeros by failure up to which a run is partial')),
-                ('allow_no_auth_full', models.BooleanField(default=False, verbose_name='a Full may run without a memory key')),
-                ('allow_plain_http', models.BooleanField(default=False, verbose_name='plain http is allowed')),
-                ('limits', models.JSONField(blank=True, default=dict, help_text="Names and values of the contract's limits.", verbose_name='limits that differ')),
-                ('rules_version', models.PositiveIntegerField(default=1, verbose_name='version of the rules')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(unique=True)),
+                ("title", models.CharField(max_length=200, verbose_name="title")),
+                ("title_zh", models.CharField(blank=True, max_length=200, verbose_name="title in Chinese")),
+                ("summary", models.TextField(blank=True, verbose_name="summary")),
+                ("summary_zh", models.TextField(blank=True, verbose_name="summary in Chinese")),
+                ("host", models.CharField(blank=True, max_length=200, verbose_name="host")),
+                ("contact", models.EmailField(blank=True, max_length=254, verbose_name="contact")),
+                ("is_public", models.BooleanField(default=False, verbose_name="shown to everybody")),
+                (
+                    "is_official",
+                    models.BooleanField(
+                        default=False,
+                        help_text="An unofficial cycle may publish results of offline or uncalibrated models, marked so.",
+                        verbose_name="official",
+                    ),
+                ),
+                (
+                    "timezone",
+                    models.CharField(
+                        default="UTC",
+                        max_length=64,
+                        validators=[registration.models.cycles.validate_zone],
+                        verbose_name="zone of the dates",
+                    ),
+                ),
+                ("opens_at", models.DateTimeField(verbose_name="opens")),
+                ("registration_closes_at", models.DateTimeField(verbose_name="registration closes")),
+                ("full_closes_at", models.DateTimeField(verbose_name="last start of a Full")),
+                ("evaluation_stops_at", models.DateTimeField(verbose_name="evaluation stops")),
+                ("results_at", models.DateTimeField(verbose_name="results")),
+                ("full_limit", models.PositiveSmallIntegerField(default=2, verbose_name="Fulls")),
+                (
+                    "full_scope",
+                    models.CharField(
+                        choices=[("cycle", "in the whole cycle"), ("track", "in each track")],
+                        default="cycle",
+                        max_length=8,
+                        verbose_name="Fulls are counted",
+                    ),
+                ),
+                ("start_limit", models.PositiveSmallIntegerField(default=6, verbose_name="starts of a Full")),
+                (
+                    "smokes_per_hour",
+                    models.PositiveSmallIntegerField(default=1, verbose_name="Smokes an hour"),
+                ),
+                (
+                    "smokes_per_track",
+                    models.PositiveSmallIntegerField(default=30, verbose_name="Smokes per track"),
+                ),
+                (
+                    "checks_per_hour",
+                    models.PositiveSmallIntegerField(default=6, verbose_name="checks an hour"),
+                ),
+                (
+                    "smoke_fresh_hours",
+                    models.PositiveIntegerField(default=72, verbose_name="a Smoke counts for (h)"),
+                ),
+                ("cooldown_hours", models.PositiveIntegerField(default=720, verbose_name="cooldown (h)")),
+                (
+                    "start_deadline_hours",
+                    models.PositiveIntegerField(default=48, verbose_name="a Full starts within (h)"),
+                ),
+                (
+                    "outage_end_hours",
+                    models.PositiveIntegerField(default=24, verbose_name="an outage ends a run after (h)"),
+                ),
+                (
+                    "zero_share_succeeded",
+                    models.FloatField(
+                        default=0.005,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1),
+                        ],
+                        verbose_name="zeros by failure up to which a run succeeded",
+                    ),
+                ),
+                (
+                    "zero_share_partial",
+                    models.FloatField(
+                        default=0.2,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1),
+                        ],
+                        verbose_name="zeros by failure up to which a run is partial",
+                    ),
+                ),
+                (
+                    "allow_no_auth_full",
+                    models.BooleanField(default=False, verbose_name="a Full may run without a memory key"),
+                ),
+                (
+                    "allow_plain_http",
+                    models.BooleanField(default=False, verbose_name="plain http is allowed"),
+                ),
+                (
+                    "limits",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text="Names and values of the contract's limits.",
+                        verbose_name="limits that differ",
+                    ),
+                ),
+                (
+                    "rules_version",
+                    models.PositiveIntegerField(default=1, verbose_name="version of the rules"),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('opens_at__lt', models.F('registration_closes_at')), ('registration_closes_at__lte', models.F('full_closes_at')), ('full_closes_at__lte', models.F('evaluation_stops_at')), ('evaluation_stops_at__lte', models.F('results_at'))), name='cycle_dates_in_order', violation_error_message='The dates must be in order: opens, registration closes, last start, evaluation stops, results.'), models.CheckConstraint(condition=models.Q(('zero_share_succeeded__gte', 0), ('zero_share_succeeded__lte', models.F('zero_share_partial')), ('zero_share_partial__lte', 1)), name='cycle_zero_shares_in_order', violation_error_message='The two shares must satisfy 0 ≤ succeeded ≤ partial ≤ 1.')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("opens_at__lt", models.F("registration_closes_at")),
+                            ("registration_closes_at__lte", models.F("full_closes_at")),
+                            ("full_closes_at__lte", models.F("evaluation_stops_at")),
+                            ("evaluation_stops_at__lte", models.F("results_at")),
+                        ),
+                        name="cycle_dates_in_order",
+                        violation_error_message="The dates must be in order: opens, registration closes, last start, evaluation stops, results.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("zero_share_succeeded__gte", 0),
+                            ("zero_share_succeeded__lte", models.F("zero_share_partial")),
+                            ("zero_share_partial__lte", 1),
+                        ),
+                        name="cycle_zero_shares_in_order",
+                        violation_error_message="The two shares must satisfy 0 ≤ succeeded ≤ partial ≤ 1.",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='EntryTrack',
+            name="EntryTrack",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('track', models.CharField(choices=[('textual', 'Textual'), ('coding', 'Coding'), ('multimodal', 'Multimodal')], max_length=12)),
-                ('entry', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tracks', to='registration.entry')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "track",
+                    models.CharField(
+                        choices=[("textual", "Textual"), ("coding", "Coding"), ("multimodal", "Multimodal")],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tracks",
+                        to="registration.entry",
+                    ),
+                ),
             ],
         ),
     ]

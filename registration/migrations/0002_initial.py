@@ -6,146 +6,256 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('registration', '0001_initial'),
+        ("registration", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='evaluationkey',
-            name='created_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="evaluationkey",
+            name="created_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='member',
-            name='user',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL),
+            model_name="member",
+            name="user",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="memberships",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='membership',
-            name='cycle',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='registration.cycle'),
+            model_name="membership",
+            name="cycle",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="registration.cycle"
+            ),
         ),
         migrations.AddField(
-            model_name='membership',
-            name='user',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cycle_memberships', to=settings.AUTH_USER_MODEL),
+            model_name="membership",
+            name="user",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="cycle_memberships",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='participant',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='participant_has_a_name'),
+            model_name="participant",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name", ""), _negated=True), name="participant_has_a_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='participant',
-            constraint=models.UniqueConstraint(fields=('name',), name='participant_name_unique', violation_error_message='A participant of this name exists; ask them for the join code.'),
+            model_name="participant",
+            constraint=models.UniqueConstraint(
+                fields=("name",),
+                name="participant_name_unique",
+                violation_error_message="A participant of this name exists; ask them for the join code.",
+            ),
         ),
         migrations.AddField(
-            model_name='member',
-            name='participant',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='members', to='registration.participant'),
+            model_name="member",
+            name="participant",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="members",
+                to="registration.participant",
+            ),
         ),
         migrations.AddField(
-            model_name='registration',
-            name='cycle',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='registrations', to='registration.cycle'),
+            model_name="registration",
+            name="cycle",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="registrations",
+                to="registration.cycle",
+            ),
         ),
         migrations.AddField(
-            model_name='registration',
-            name='decided_by',
-            field=models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="registration",
+            name="decided_by",
+            field=models.ForeignKey(
+                blank=True,
+                editable=False,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='registration',
-            name='participant',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='registrations', to='registration.participant'),
+            model_name="registration",
+            name="participant",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="registrations",
+                to="registration.participant",
+            ),
         ),
         migrations.AddField(
-            model_name='membership',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='registration.registration'),
+            model_name="membership",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="memberships",
+                to="registration.registration",
+            ),
         ),
         migrations.AddField(
-            model_name='evaluationkey',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='keys', to='registration.registration'),
+            model_name="evaluationkey",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="keys",
+                to="registration.registration",
+            ),
         ),
         migrations.AddField(
-            model_name='entry',
-            name='registration',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='registration.registration'),
+            model_name="entry",
+            name="registration",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="entries",
+                to="registration.registration",
+            ),
         ),
         migrations.AddField(
-            model_name='version',
-            name='created_by',
-            field=models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="version",
+            name="created_by",
+            field=models.ForeignKey(
+                editable=False,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='version',
-            name='entry',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='registration.entry'),
+            model_name="version",
+            name="entry",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="versions", to="registration.entry"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='entrytrack',
-            constraint=models.UniqueConstraint(fields=('entry', 'track'), name='entry_track_once'),
+            model_name="entrytrack",
+            constraint=models.UniqueConstraint(fields=("entry", "track"), name="entry_track_once"),
         ),
         migrations.AddConstraint(
-            model_name='entrytrack',
-            constraint=models.CheckConstraint(condition=models.Q(('track__in', ['textual', 'coding', 'multimodal'])), name='entry_track_known'),
+            model_name="entrytrack",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("track__in", ["textual", "coding", "multimodal"])),
+                name="entry_track_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='member',
-            constraint=models.UniqueConstraint(fields=('participant', 'user'), name='member_once_per_participant'),
+            model_name="member",
+            constraint=models.UniqueConstraint(
+                fields=("participant", "user"), name="member_once_per_participant"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='registration',
-            constraint=models.UniqueConstraint(fields=('participant', 'cycle'), name='registration_once_per_participant_and_cycle', violation_error_message='This participant is registered in this cycle, in one division.'),
+            model_name="registration",
+            constraint=models.UniqueConstraint(
+                fields=("participant", "cycle"),
+                name="registration_once_per_participant_and_cycle",
+                violation_error_message="This participant is registered in this cycle, in one division.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='registration',
-            constraint=models.CheckConstraint(condition=models.Q(('division__in', ['open-source', 'commercial'])), name='registration_division_known'),
+            model_name="registration",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("division__in", ["open-source", "commercial"])),
+                name="registration_division_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='registration',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['submitted', 'approved', 'rejected', 'withdrawn'])), name='registration_status_known'),
+            model_name="registration",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["submitted", "approved", "rejected", "withdrawn"])),
+                name="registration_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='registration',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('status', 'submitted')), models.Q(('decided_at__isnull', False), ('status__in', ['approved', 'rejected'])), ('status', 'withdrawn'), _connector='OR'), name='registration_decided_has_a_time'),
+            model_name="registration",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("decided_at__isnull", True), ("status", "submitted")),
+                    models.Q(("decided_at__isnull", False), ("status__in", ["approved", "rejected"])),
+                    ("status", "withdrawn"),
+                    _connector="OR",
+                ),
+                name="registration_decided_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('user', 'cycle'), name='membership_one_per_person_and_cycle', violation_error_message='This person takes part in this cycle with another participant.'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(
+                fields=("user", "cycle"),
+                name="membership_one_per_person_and_cycle",
+                violation_error_message="This person takes part in this cycle with another participant.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evaluationkey',
-            constraint=models.CheckConstraint(condition=models.Q(('slot__in', [1, 2])), name='evaluation_key_slot_one_or_two'),
+            model_name="evaluationkey",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("slot__in", [1, 2])), name="evaluation_key_slot_one_or_two"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evaluationkey',
-            constraint=models.UniqueConstraint(condition=models.Q(('revoked_at__isnull', True)), fields=('registration', 'slot'), name='evaluation_key_two_live_per_registration'),
+            model_name="evaluationkey",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("revoked_at__isnull", True)),
+                fields=("registration", "slot"),
+                name="evaluation_key_two_live_per_registration",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.UniqueConstraint(fields=('registration', 'name'), name='entry_name_unique_in_registration', violation_error_message='You have entered a system of this name.'),
+            model_name="entry",
+            constraint=models.UniqueConstraint(
+                fields=("registration", "name"),
+                name="entry_name_unique_in_registration",
+                violation_error_message="You have entered a system of this name.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(fields=('entry', 'number'), name='version_number_unique_in_entry'),
+            model_name="version",
+            constraint=models.UniqueConstraint(
+                fields=("entry", "number"), name="version_number_unique_in_entry"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(fields=('entry', 'label'), name='version_label_unique_in_entry', violation_error_message='This system has a version of this name.'),
+            model_name="version",
+            constraint=models.UniqueConstraint(
+                fields=("entry", "label"),
+                name="version_label_unique_in_entry",
+                violation_error_message="This system has a version of this name.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.CheckConstraint(condition=models.Q(('add_concurrency__range', (1, 64)), ('search_concurrency__range', (1, 256))), name='version_concurrency_in_range'),
+            model_name="version",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("add_concurrency__range", (1, 64)), ("search_concurrency__range", (1, 256))
+                ),
+                name="version_concurrency_in_range",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.CheckConstraint(condition=models.Q(('auth_scheme__in', ['bearer', 'token', 'x-api-key', 'none'])), name='version_auth_scheme_known'),
+            model_name="version",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("auth_scheme__in", ["bearer", "token", "x-api-key", "none"])),
+                name="version_auth_scheme_known",
+            ),
         ),
     ]

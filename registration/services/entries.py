@@ -50,7 +50,7 @@ def create_entry(
             )
         EntryTrack.objects.bulk_create([EntryTrack(entry=entry, track=track) for track in chosen])
         audit.record(
-            "entry.created", subject=f"entry:{entry.public_id}", actor=actor, actor_label="participant",
+            "entry.created", subject=f"entry:{entry.public_id}", actor=actor, actor_label=audit.PARTICIPANT,
             tracks=chosen,
         )  # fmt: skip
         _store(draft, entry=entry, actor=actor, memory_key=memory_key)
@@ -105,7 +105,7 @@ def update_version(
         if changed:
             audit.record(
                 "version.changed", subject=f"version:{version.public_id}", actor=actor,
-                actor_label="participant", fields=sorted(changed),
+                actor_label=audit.PARTICIPANT, fields=sorted(changed),
             )  # fmt: skip
     return version
 
@@ -125,7 +125,7 @@ def set_memory_key(*, actor: User, version: Version, key: str) -> Version:
         version.save(update_fields=[*MEMORY_KEY_FIELDS])
         audit.record(
             "memory_key.rotated" if rotated else "memory_key.set", subject=f"version:{version.public_id}",
-            actor=actor, actor_label="participant", frozen=version.frozen_at is not None,
+            actor=actor, actor_label=audit.PARTICIPANT, frozen=version.frozen_at is not None,
         )  # fmt: skip
     return version
 
@@ -230,7 +230,7 @@ def _store(draft: Version, *, entry: Entry, actor: User, memory_key: str) -> Ver
     with guards.refusing(_label_taken()):
         draft.save()
     audit.record(
-        "version.created", subject=f"version:{draft.public_id}", actor=actor, actor_label="participant",
+        "version.created", subject=f"version:{draft.public_id}", actor=actor, actor_label=audit.PARTICIPANT,
         entry=entry.public_id, number=draft.number,
     )  # fmt: skip
     return draft

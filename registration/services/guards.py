@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from aml.web import clock, formats
+from aml.web import audit, clock, formats
 from aml.web.errors import Refusal
 from aml.web.models import User
 from registration.models import Cycle, Member, Participant, Registration
@@ -49,9 +49,9 @@ def is_organiser(actor: User) -> bool:
 def acting_member_or_organiser(actor: User, participant: Participant) -> str:
     """The role to write into the audit log."""
     if is_organiser(actor):
-        return "organiser"
+        return audit.ORGANISER
     acting_member(actor, participant)
-    return "participant"
+    return audit.PARTICIPANT
 
 
 def organiser(actor: User) -> None:

@@ -106,7 +106,7 @@ def _too_many() -> Refusal:
     )
 
 
-def _note(act: str, key: EvaluationKey, *, actor: User, role: str = "participant") -> None:
+def _note(act: str, key: EvaluationKey, *, actor: User, role: str = audit.PARTICIPANT) -> None:
     audit.record(
         f"evaluation_key.{act}", subject=f"registration:{key.registration.public_id}", actor=actor,
         actor_label=role, key_id=key.key_id,

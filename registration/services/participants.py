@@ -60,8 +60,8 @@ def join_participant(*, actor: User, code: str) -> Participant:
 def renew_join_code(*, actor: User, participant: Participant) -> Participant:
     """The old code stops working at once."""
     with transaction.atomic():
-        guards.owner(actor, participant)
         participant = Participant.objects.select_for_update().get(pk=participant.pk)
+        guards.owner(actor, participant)
         participant.join_code = public_id()
         participant.save(update_fields=["join_code"])
         audit.record(
@@ -75,9 +75,10 @@ def set_role(*, actor: User, member: Member, role: str) -> Member:
     if role not in Member.Role.values:
         raise FieldRefusal("role", _("There is no such role."))
     with transaction.atomic():
-        guards.owner(actor, member.participant)
-        # Two owners who demote each other at once meet at this lock, and one of them stays.
-        Participant.objects.select_for_update().get(pk=member.participant_id)
+        # Two owners who demote each other at once meet at this lock; the second is no owner any more.
+        participant = Participant.objects.select_for_update().get(pk=member.participant_id)
+        guards.owner(actor, participant)
+        member = participant.members.select_related("user", "participant").get(pk=member.pk)
         others = member.participant.members.exclude(pk=member.pk)
         if role != Member.Role.OWNER and not others.filter(role=Member.Role.OWNER).exists():
             raise Refusal("last_owner", _("A participant keeps at least one owner."))

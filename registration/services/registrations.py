@@ -80,7 +80,7 @@ def decide_registration(
             # Its people are free to take part with somebody else; applying again takes them back.
             Membership.objects.filter(registration=registration).delete()
         audit.record(
-            f"registration.{decided}", subject=subject(registration), actor=actor, actor_label="organiser",
+            f"registration.{decided}", subject=subject(registration), actor=actor, actor_label=audit.ORGANISER,
             reason=reason,
         )  # fmt: skip
         _tell(registration, event=str(decided), at=registration.decided_at.isoformat())
@@ -127,7 +127,7 @@ def _people(participant: Participant) -> list[User]:
 
 def _note_application(registration: Registration, *, actor: User) -> None:
     audit.record(
-        "registration.submitted", subject=subject(registration), actor=actor, actor_label="participant",
+        "registration.submitted", subject=subject(registration), actor=actor, actor_label=audit.PARTICIPANT,
         division=registration.division,
     )  # fmt: skip
     _tell(registration, event="received", at=registration.submitted_at.isoformat())

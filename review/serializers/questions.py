@@ -12,8 +12,10 @@ from aml.web import bodies
 from benchmarks.models import read_questions
 from benchmarks.types import Question
 from evaluations.engine.steps import gold_of
+from evaluations.engine.types import AskScore
 from evaluations.models import Result, Run, Unit
 from evaluations.models.ledger import KindChoice
+from evaluations.runner.scores import ask_scores
 
 
 def asks(run: Run) -> QuerySet[Unit]:
@@ -26,14 +28,16 @@ def question_rows(run: Run, units: Sequence[Unit]) -> list[dict[str, Any]]:
     questions = read_questions(run.pack_id, (unit.question for unit in units))
     found = Result.objects.filter(run=run, ask__in=[unit.ask for unit in units])
     results = {(result.ask, result.kind): result for result in found}
-    return [_row(unit, questions[unit.question], results) for unit in units]
+    scores = {score.ask: score for score in ask_scores(run)}
+    return [_row(unit, questions[unit.question], results, scores[unit.ask]) for unit in units]
 
 
-def _row(unit: Unit, question: Question, results: dict[tuple[str, str], Result]) -> dict[str, Any]:
+def _row(
+    unit: Unit, question: Question, results: dict[tuple[str, str], Result], score: AskScore
+) -> dict[str, Any]:
     search = results.get((unit.ask, KindChoice.SEARCH))
     answer = results.get((unit.ask, KindChoice.ANSWER))
     verdict = results.get((unit.ask, KindChoice.JUDGE))
-    scored = verdict or answer
     ask = unit.event.read().ask
     return {
         "unit": unit,
@@ -45,8 +49,8 @@ def _row(unit: Unit, question: Question, results: dict[tuple[str, str], Result])
         "answer": answer.data.get("answer", "") if answer else "",
         "grades": ", ".join(verdict.data.get("grades", [])) if verdict else "",
         "judge_reason": verdict.data.get("reason", "") if verdict else "",
-        "score": 0.0 if unit.code else (scored.score if scored else None),
-        "why": unit.code or (scored.reason if scored else ""),
+        "score": score.value,
+        "why": score.reason or "",
         "items": search.data.get("items", 0) if search else None,
     }
 

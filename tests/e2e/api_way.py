@@ -56,7 +56,8 @@ class ApiWay:
 
     def _system(self, name: str) -> dict[str, str]:
         made: dict[str, str] = self.stage.ground("participant", name, "commercial")
-        return made | self.stage.ground("system", made["registration"], self.stage.memory)
+        system: dict[str, str] = self.stage.ground("system", made["registration"], self.stage.memory)
+        return made | system
 
     def _bad_keys(self) -> None:
         keys = {

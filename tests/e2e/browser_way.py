@@ -170,7 +170,9 @@ class BrowserWay:
         person.press("Start the Smoke")
         self._watch_run("smoke")
         person.follow("See every exchange, failing first")
+        person.page.wait_for_url("**/exchanges/")
         self._note("exchanges", person)
+        self.files["exchanges"] = person.page.content()
 
     def _full(self) -> None:
         person = self.stranger

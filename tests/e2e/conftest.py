@@ -17,6 +17,7 @@ from tests.e2e.stage import Stage
 
 #: Tests that use this process's own database come before a browser: while Playwright's event loop runs in
 #: this thread, Django refuses queries.
+WALK_SECONDS = 400
 ORDER = (
     "test_wrong_input", "test_demo", "test_api_way", "test_browser_way", "test_keyboard", "test_accessibility",
     "test_secrets",
@@ -27,6 +28,8 @@ ORDER = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """This folder's tests at the end and together, so that the stage is built once, whatever the shuffling."""
     items.sort(key=_place)
+    for item in filter(_place, items):
+        item.add_marker(pytest.mark.timeout(WALK_SECONDS))  # the first test of a way pays for all of it
 
 
 def _place(item: pytest.Item) -> int:

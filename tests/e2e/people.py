@@ -26,7 +26,8 @@ class Person:
 
     def __init__(self, browser: Browser, stage: Stage, **context: Any) -> None:
         self.stage = stage
-        self.context = browser.new_context(base_url=stage.site, **context)
+        # Without transitions, so that no colour is measured half-way to another.
+        self.context = browser.new_context(base_url=stage.site, reduced_motion="reduce", **context)
         self.context.set_default_timeout(MILLISECONDS)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
@@ -97,7 +98,7 @@ class Person:
                 seen.append(words)
             self.page.wait_for_timeout(200)
         self.page.wait_for_load_state()
-        return seen
+        return [*seen, " ".join(self.page.locator(".progress__count").all_inner_texts())]
 
     def code_from_the_mail(self) -> str:
         """The newest code that the local outbox page shows."""

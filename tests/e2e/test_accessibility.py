@@ -71,7 +71,7 @@ def problems(person: Person, path: str) -> list[str]:
     assert person.open(path) == 200
     found = []
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its literals
+        page.emulate_media(color_scheme=scheme)
         found += [f"{scheme}: {one}" for one in violations(page)]
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     if (wider := page.evaluate(OVERFLOW)) > 0:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.types import Capability
-from evaluations.engine.aggregate import aggregate
+from evaluations.engine.aggregate import aggregate, score_fields
 from evaluations.engine.comparing import RankRange, paired_difference, rank_ranges, separated
 from evaluations.engine.draws import uniform
 from evaluations.engine.intervals import published, quantile, student
@@ -67,6 +67,14 @@ def test_an_open_ask_leaves_its_capability_and_overall_without_a_figure() -> Non
     assert result.overall is None
     assert [column.score is None for column in result.capabilities] == [True, False]
     assert (result.asks, result.scored, result.unscored) == (4, 3, 1)
+
+
+def test_fields_of_open_figures_have_no_overall_and_add_up() -> None:
+    result = aggregate(ask_scores([1, None]), capabilities=ONE, planned={"A": 2}, seed=SEED)
+    fields = score_fields(result)
+    assert (fields["overall"], fields["ci_low"], fields["ci_high"]) == (None, None, None)
+    assert (fields["asks"], fields["scored"], fields["unscored"]) == (2, 1, 1)
+    assert fields["capabilities"][0]["score"] is None
 
 
 def test_an_ask_that_never_came_is_open_too() -> None:

@@ -84,7 +84,10 @@ def test_reply_limits_depend_on_the_track(operation: Operation, track: str, mebi
 
 def test_what_is_promised_is_what_packs_are_made_and_checked_by() -> None:
     values = {promise.name: promise.value for promise in PROMISES}
-    assert (values["chunk_messages"], values["chunk_words"]) == (Chunking().max_messages, Chunking().max_words)
+    assert (values["chunk_messages"], values["chunk_words"]) == (
+        Chunking().max_messages,
+        Chunking().max_words,
+    )
     with pytest.raises(ValidationError):
         Message(role="user", content="x", timestamp=values["timestamp_highest"] + 1)
 

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from evaluations.engine.errors import Code
 from evaluations.models import Check, Cooldown, Run
 from evaluations.records.transitions import PLATFORM, Why, transition
 from evaluations.services import statements
-from registration.models import Version
+from registration.models import Cycle, Version
 from tests.evaluations.conftest import api_of
 from tests.factories import make_version
 from tests.run_factories import finished_run, make_check, make_run, make_score, ready_version
@@ -48,6 +49,12 @@ def test_the_contract_holds_every_code_and_an_etag() -> None:
     assert {one["code"] for one in first.json()["errors"]} == set(Code)
     again = Client().get("/api/v1/contract", headers={"If-None-Match": first["ETag"]})
     assert again.status_code == 304
+
+
+def test_the_contract_tells_when_the_current_cycle_ends_an_outage(version: Version) -> None:
+    Cycle.objects.update(outage_end_hours=6)
+    limits = Client().get("/api/v1/contract").json()["limits"]
+    assert {one["name"]: one["value"] for one in limits}["outage_end"] == 6 * 3600
 
 
 def test_the_cycle_tells_statements_policy_and_tracks(version: Version) -> None:
@@ -248,6 +255,23 @@ def test_runs_are_listed_newest_first(ready: Version) -> None:
     assert api_of(ready).get("/api/v1/runs").json()["runs"][0]["id"] == newest.public_id
 
 
+def test_runs_come_in_pages(ready: Version, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluations.api.runs.RUNS", 2)
+    for number in range(3):
+        finished_run(version=ready, label=f"run {number}")
+    client = api_of(ready)
+    first = client.get("/api/v1/runs").json()
+    rest = client.get("/api/v1/runs", {"before": first["next"]}).json()
+    labels = [run["label"] for page in (first, rest) for run in page["runs"]]
+    assert labels[:3] == ["run 2", "run 1", "run 0"]
+    assert (len(labels), rest["next"]) == (4, None)
+
+
+def test_runs_before_a_foreign_one_are_a_404(ready: Version) -> None:
+    foreign = make_run(version=make_version())
+    refused(api_of(ready).get("/api/v1/runs", {"before": foreign.public_id}), 404)
+
+
 def test_events_are_numbered_and_continue(ready: Version) -> None:
     run = make_run(version=ready)
     transition(run.pk, "running", why=Why(actor=PLATFORM, sentence="Started."))
@@ -294,6 +318,15 @@ def test_the_bundle_is_the_public_one() -> None:
     names = zipfile.ZipFile(io.BytesIO(reply.content)).namelist()
     assert "statement.json" in names
     assert "items.jsonl" not in names
+
+
+def test_the_same_run_gives_the_same_bundle_whatever_signs_by_then(settings: Settings) -> None:
+    run = finished_run(version=ready_version())
+    make_score(run)
+    client, path = api_of(run.version), f"/api/v1/runs/{run.public_id}/bundle"
+    first = client.get(path).content
+    settings.SIGNING_KEY = "22" * 32
+    assert client.get(path).content == first
 
 
 def test_a_get_changes_no_row(ready: Version) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -10,6 +12,8 @@ from django.utils import timezone
 from aml.web.errors import Refusal
 from aml.web.models import User
 from evaluations.models import Check
+from evaluations.runner import checks
+from evaluations.runner.shells import platform_agent
 from evaluations.services import request_check
 from registration.models import Member, Version
 from tests.factories import make_member, make_version
@@ -70,6 +74,26 @@ def test_unknown_and_not_entered_tracks(version: Version) -> None:
     assert refused(version, "audio").code == "invalid_field"
     open_track(version.entry.registration.cycle, track="coding")
     assert refused(version, "coding").code == "track_not_entered"
+
+
+def test_a_check_calls_as_a_run_does_and_no_more_at_once(
+    version: Version, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version.entry.registration.cycle.limits = {"add_concurrency": 2}
+    version.entry.registration.cycle.save()
+    ask(version)
+    claimed = checks.claim(token="t")
+    assert claimed is not None
+    told: dict[str, Any] = {}
+
+    async def run_checks(**asked: Any) -> None:
+        told.update(asked)
+
+    monkeypatch.setattr(checks, "run_checks", run_checks)
+    asyncio.run(checks._run(claimed, lambda progress: None))
+    settings = told["settings"]
+    assert settings.agent == platform_agent()
+    assert (settings.concurrency_add, settings.concurrency_search) == (2, version.search_concurrency)
 
 
 def test_a_viewer_asks_for_nothing(version: Version) -> None:

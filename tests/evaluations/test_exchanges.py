@@ -12,8 +12,8 @@ from django.utils import timezone
 from aml.web import bodies
 from evaluations.models import Attempt, Lane, Run, Unit
 from evaluations.services import failing_exchanges
-from evaluations.services.traces import codes_met
-from evaluations.views.exchanges import marked_lines
+from evaluations.services.traces import attempts_after, codes_met
+from evaluations.views.wire import marked_lines
 from registration.models import Version
 from tests.evaluations.conftest import page_of
 from tests.run_factories import make_run
@@ -47,6 +47,7 @@ def attempt(run: Run, *, kind: str, code: str = "", pointer: str = "") -> Attemp
         "operation": kind, "method": "POST", "url": f"https://memory.example.com/{kind}", "status": 200,
         "request_headers": [["Authorization", "•••"]], "request_body": '{"user_id": "aml:u"}',
         "response_headers": [], "response_body": '{"data": [{"id": ""}]}', "warnings": [],
+        "failure": {"code": code, "pointer": pointer} if code else None,
     }  # fmt: skip
     return Attempt.objects.create(
         unit=unit, run=run, kind=kind, number=1, claim_token="t", state="done", ok=not code, code=code,
@@ -86,6 +87,13 @@ def test_filters_by_code_and_operation(smoke: Run) -> None:
 def test_wrong_filters_are_ignored(smoke: Run) -> None:
     attempt(smoke, kind="add")
     assert "memory.example.com/add" in shown(smoke, "?code=NO_SUCH&operation=delete&page=99")
+
+
+def test_adds_and_searches_continue_in_one_order(smoke: Run) -> None:
+    made = [attempt(smoke, kind=kind).pk for kind in ("search", "add", "add", "search", "add")]
+    first = [one.pk for one in attempts_after(smoke, 0, limit=3)]
+    assert first == made[:3]
+    assert [one.pk for one in attempts_after(smoke, first[-1], limit=3)] == made[3:]
 
 
 def test_failing_exchanges_of_a_full_have_no_content(version: Version) -> None:

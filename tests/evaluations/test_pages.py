@@ -145,8 +145,8 @@ def test_a_check_is_never_started_by_a_link(version: Version) -> None:
 def exchange(**fields: Any) -> dict[str, Any]:
     return {
         "operation": "add", "method": "POST", "url": "https://memory.example.com/add", "started_at": 0.0,
-        "latency": 0.1, "request_headers": [["Authorization", "•••"]], "request_body": "{}", "status": 200,
-        "response_headers": [], "response_body": "<script>", "code": None, "pointer": None, "warnings": [],
+        "timing": {"latency": 0.1}, "request_headers": [["Authorization", "•••"]], "request_body": "{}", "status": 200,
+        "response_headers": [], "response_body": "<script>", "failure": None, "warnings": [],
         **fields,
     }  # fmt: skip
 

@@ -29,6 +29,15 @@ def test_used_and_left_follow_the_ledger() -> None:
     assert [line.act for line in view.ledger] == ["reserve"]
 
 
+def test_only_the_newest_lines_of_the_ledger_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluations.services.quotas.LEDGER_LINES", 1)
+    registration, asked = make_version().entry.registration, {"track": "textual", "kind": "full"}
+    for number in (1, 2):
+        grant(actor=make_organiser(), registration=registration, number=number, reason="Ours.", **asked)
+    view = quota_view(Facts(registration, now=timezone.now()))
+    assert [line.amount for line in view.ledger] == [-2]
+
+
 def test_what_if_has_every_row_of_the_policy() -> None:
     registration = make_version().entry.registration
     rows = what_if(Facts(registration, now=timezone.now()), track="textual")

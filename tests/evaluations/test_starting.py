@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -74,6 +73,14 @@ def test_the_spec_copies_what_was_decided_and_no_key() -> None:
     assert run.spec["concurrency"] == {"add": 2, "search": version.search_concurrency}
     assert set(run.spec["statements"]["accepted"]) >= {"rules", "frozen", "cost"}
     assert "key" not in str(run.spec["endpoint"])
+
+
+def test_what_ends_a_run_is_what_the_cycle_said_at_acceptance() -> None:
+    run = start(ready_version())
+    told = run.cycle.outage_end_hours, run.cycle.zero_share_succeeded
+    type(run.cycle).objects.update(outage_end_hours=1, zero_share_succeeded=0.0)
+    run = Run.objects.get(pk=run.pk)
+    assert (run.rule("outage_end_hours"), run.rule("zero_share_succeeded")) == told
 
 
 def test_a_full_has_the_cycle_s_start_deadline() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from aml.lib.canonical import canonical_hash
 from evaluations.models import Baseline, CycleTrack, EvaluationContract, RunScore
@@ -215,3 +218,32 @@ def test_the_api_gives_csv_on_request(client: Client, contract: EvaluationContra
     response = client.get("/api/v1/boards/textual/open-source?format=csv")
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response.content == client.get(f"{ADDRESS}?format=csv").content
+
+
+@pytest.mark.parametrize("number", ["٣", "1" * 19, "9" * 18, "-1", "x", "1 "])
+def test_a_snapshot_that_is_no_number_is_not_found(
+    client: Client, contract: EvaluationContract, cycle: Cycle, number: str
+) -> None:
+    publish(contract, cycle, "Palimpsest", 0.9)
+    assert client.get(ADDRESS, {"snapshot": number}).status_code == 404
+    assert client.get("/api/v1/boards/textual/open-source", {"snapshot": number}).status_code == 404
+
+
+def test_the_current_cycle_is_asked_for_once(
+    client: Client, contract: EvaluationContract, cycle: Cycle
+) -> None:
+    publish(contract, cycle, "Palimpsest", 0.9)
+    with CaptureQueriesContext(connection) as queries:
+        client.get(ADDRESS)
+    opened = [query for query in queries if '"opens_at" <=' in query["sql"]]
+    assert len(opened) == 1
+
+
+def test_links_of_an_earlier_cycle_name_it(
+    client: Client, contract: EvaluationContract, cycle: Cycle
+) -> None:
+    publish(contract, cycle, "Palimpsest", 0.9)
+    make_cycle(opens_at=cycle.opens_at + timedelta(hours=1))
+    context = client.get(ADDRESS, {"cycle": cycle.slug}).context
+    links = [tab["href"] for tab in (*context["tracks"], *context["divisions"])]
+    assert all(link.endswith(f"?cycle={cycle.slug}") for link in links)

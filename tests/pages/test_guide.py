@@ -60,7 +60,7 @@ def test_the_examples_are_what_travels() -> None:
 def test_the_guide_shows_the_limits_of_the_cycle(client: Client) -> None:
     make_cycle(limits={"search_attempts": 9})
     shown = {limit["name"]: limit["value"] for limit in client.get("/api-guide/").context["limits"]}
-    assert shown.keys() == Limits.model_fields.keys()
+    assert shown.keys() > Limits.model_fields.keys()
     assert (shown["search_attempts"], shown["add_attempts"]) == (9, 32)
 
 

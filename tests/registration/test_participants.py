@@ -7,7 +7,7 @@ import pytest
 from aml.web.errors import FieldRefusal, Refusal
 from aml.web.models import AuditEntry
 from registration import services
-from registration.models import Member, Membership, Participant
+from registration.models import Member, Membership, Participant, acting_people
 from tests.factories import make_cycle, make_member, make_participant, make_registration, make_user
 
 pytestmark = pytest.mark.django_db
@@ -107,3 +107,22 @@ def test_the_last_owner_stays() -> None:
     with pytest.raises(Refusal) as caught:
         services.set_role(actor=member.user, member=member, role="viewer")
     assert caught.value.code == "last_owner"
+
+
+def test_mail_goes_to_owners_and_engineers_whatever_they_are_elsewhere() -> None:
+    owner, engineer, viewer = make_user(), make_user(), make_user()
+    registration = make_registration(owner=owner)
+    make_member(participant=registration.participant, user=engineer)
+    make_member(participant=registration.participant, user=viewer, role="viewer")
+    make_member(participant=make_participant(owner=viewer), user=owner, role="viewer")
+    assert list(acting_people(registration.pk)) == [owner, engineer]
+
+
+def test_who_renews_the_code_is_asked_for_their_role_as_it_is_now() -> None:
+    participant = make_participant()
+    member = participant.members.get()
+    make_member(participant=participant, role="owner")
+    services.set_role(actor=member.user, member=member, role="engineer")
+    with pytest.raises(Refusal) as caught:
+        services.renew_join_code(actor=member.user, participant=participant)
+    assert caught.value.code == "not_an_owner"

@@ -8,11 +8,12 @@ from django.urls import reverse
 
 from aml.web.forms import new_nonce
 from aml.web.models import AuditEntry, User
-from evaluations.models import Run
+from evaluations.models import Result, Run
 from registration.models import Member
 from review.builder import write_findings
 from review.findings import Finding, Severity
 from review.models import Case, Decision
+from review.serializers.questions import asks, question_rows
 from review.services.checklist import IDS
 from tests.factories import make_member, make_organiser, make_user
 from tests.review.cases import (
@@ -184,6 +185,18 @@ def test_private_questions_are_shown_to_reviewers_and_each_look_is_logged() -> N
     assert (look.actor, look.public, look.subject) == (reviewer, False, f"run:{case.run.public_id}")
     assert look.data["asks"] == [f"a{number}" for number in range(6)]
     assert look.data["memories_of"] == ""
+
+
+@pytest.mark.parametrize(("fault", "score"), [("participant", 0.0), ("platform", None)])
+def test_a_failed_search_counts_as_zero_only_by_the_participants_fault(
+    fault: str, score: float | None
+) -> None:
+    run = make_case().run
+    failed = asks(run).filter(ask="a0")
+    failed.update(status="failed", code="SERVER_ERROR", fault=fault)
+    Result.objects.filter(run=run, ask="a0", kind="answer").delete()
+    (row,) = question_rows(run, list(failed))
+    assert row["score"] == score
 
 
 def test_memories_are_shown_on_demand_and_the_log_says_whose() -> None:

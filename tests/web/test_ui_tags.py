@@ -137,7 +137,7 @@ def test_heat_runs_from_the_lowest_to_the_highest_of_the_column() -> None:
 @pytest.mark.parametrize("state", states.STATES)
 def test_every_state_has_an_icon_a_tone_and_a_word(state: str) -> None:
     info = states.state_info(state)
-    assert info.icon in icons.ICON_NAMES
+    assert icons.icon(info.icon)
     assert info.tone in {"good", "busy", "warning", "danger", "quiet"}
     assert str(info.label) in render("{% badge state %}", state=state)
 

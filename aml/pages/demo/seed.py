@@ -7,13 +7,13 @@ from datetime import timedelta
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
-from evaluations.services.contracts import make_contract
 
 from aml.lib.tracks import Track
 from aml.web import clock
 from aml.web.models import User
 from benchmarks.services import import_pack
 from evaluations.models import CycleTrack, EvaluationContract
+from evaluations.services.contracts import make_contract
 from registration.models import Cycle
 
 PASSWORD = "memory-demo-2026"  # noqa: S105 - printed for whoever runs the demo; embedded mode only

@@ -152,9 +152,7 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=120, unique=True)),
                 (
                     "kind",
-                    models.CharField(
-                        choices=[("driver", "driver"), ("worker", "worker"), ("beat", "beat")], max_length=16
-                    ),
+                    models.CharField(choices=[("driver", "driver")], max_length=16),
                 ),
                 ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("beat_at", models.DateTimeField(default=django.utils.timezone.now)),
