@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_noop
 
 from aml.web import clock
 from evaluations import states
+from evaluations.engine.aggregate import score_fields
 from evaluations.engine.outcome import Outcome, count_asks, outcome
 from evaluations.engine.types import Aggregate, AskScore, Fault
 from evaluations.models import Run, RunScore, Unit
@@ -45,8 +45,8 @@ def finish(run_id: int) -> bool:
     scores = ask_scores(run)
     ended = outcome(
         count_asks(scores, planned=len(scores)),
-        succeeded_up_to=run.spec.get("zero_share_succeeded", run.cycle.zero_share_succeeded),
-        partial_up_to=run.spec.get("zero_share_partial", run.cycle.zero_share_partial),
+        succeeded_up_to=run.rule("zero_share_succeeded"),
+        partial_up_to=run.rule("zero_share_partial"),
     )
     if ended is None:
         _wait_for_verdicts(run)
@@ -85,20 +85,7 @@ def _why(ended: Outcome, scores: list[AskScore]) -> Why:
 
 
 def _write_score(run: Run, figures: Aggregate, measures: dict[str, Any]) -> None:
-    overall = figures.overall
-    RunScore.objects.create(
-        run=run,
-        overall=overall.mean if overall else None,
-        ci_low=overall.low if overall else None,
-        ci_high=overall.high if overall else None,
-        asks=figures.asks,
-        scored=figures.scored,
-        unscored=figures.unscored,
-        zero_by_failure=figures.zero_by_failure,
-        capabilities=[asdict(one) for one in figures.capabilities],
-        measures=measures,
-        computed_at=clock.now(),
-    )
+    RunScore.objects.create(run=run, measures=measures, computed_at=clock.now(), **score_fields(figures))
 
 
 def _wait_for_verdicts(run: Run) -> None:

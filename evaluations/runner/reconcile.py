@@ -108,7 +108,7 @@ def _end_of_outage(run: Run, *, now: datetime) -> bool:
     """An outage of the participant's service ends a run after the cycle's time; nobody else's ever does."""
     if run.pause_reason != states.PauseReason.ENDPOINT:
         return False
-    limits = limits_of(run).model_copy(update={"outage_end": _outage_end_hours(run) * 3600.0})
+    limits = limits_of(run).model_copy(update={"outage_end": run.rule("outage_end_hours") * 3600.0})
     state = service_flow(run, limits=limits)
     if not flow.outage_over(state, now=now.timestamp(), limits=limits):
         return False
@@ -124,12 +124,6 @@ def _tried_since(run: Run, moment: float, *, now: datetime) -> bool:
     since = datetime.fromtimestamp(moment, tz=now.tzinfo)
     tried = run.attempts.filter(kind__in=SERVICE_KINDS, fault=Fault.PARTICIPANT, started_at__gte=since)
     return tried.exists()
-
-
-def _outage_end_hours(run: Run) -> float:
-    """As it was when the run was accepted."""
-    hours: float = run.spec.get("outage_end_hours", run.cycle.outage_end_hours)
-    return hours
 
 
 def _latest_code(run: Run) -> str:

@@ -36,7 +36,7 @@ def test_a_message_without_a_time_has_no_timestamp() -> None:
 def test_a_search_goes_to_the_user_of_its_adds() -> None:
     search = search_request(QUESTION, secret=b"secret", sample="s")
     assert search.user_id == request().user_id
-    assert (search.query, search.top_k, search.options) == ("What is s colour 0?", 100, None)
+    assert (search.query, search.top_k, search.options) == ("What is s colour 0? Asked as s-q1.", 100, None)
 
 
 def test_options_are_sent_in_the_packs_order() -> None:

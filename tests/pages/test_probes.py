@@ -16,7 +16,8 @@ def test_a_process_that_is_up_says_so(client: Client) -> None:
     assert response["X-Robots-Tag"] == "noindex"
 
 
-def test_a_process_is_ready_with_database_and_migrations(client: Client) -> None:
+def test_a_process_is_ready_with_database_and_migrations(client: Client, settings: Settings) -> None:
+    settings.REDIS_URL = ""
     assert client.get("/readyz").json() == {"ready": True, "database": "ok", "migrations": "ok"}
 
 
