@@ -12,6 +12,8 @@ from django.core.files.storage import storages
 from aml.lib.canonical import sha256_hex
 from aml.web.models import Body
 
+DIGEST_LENGTH = 64
+
 
 class MissingBody(LookupError):
     """A row names a body that the store doesn't hold: our fault, never the participant's."""
@@ -52,6 +54,8 @@ def _write_file(digest: str, packed: bytes) -> None:
 
 def get(digest: str) -> bytes:
     """The bytes of a body; raises ``MissingBody`` if they are gone or damaged."""
+    if len(digest) != DIGEST_LENGTH:
+        raise MissingBody(digest)
     try:
         with storages["bodies"].open(_path(digest)) as file:
             data = zlib.decompress(file.read())
