@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_noop
 
 from aml.web import clock, outbox
+from aml.web.guarding import guarded
 from aml.web.models import User
 from evaluations import signals, states
 from evaluations.engine import flow
@@ -26,7 +25,6 @@ from evaluations.runner import checks, finalise
 from evaluations.runner.turns import move_status
 from registration.types import START_ALARM_HOURS
 
-log = logging.getLogger(__name__)
 
 OUTAGE_OVER = gettext_noop("The memory service stayed away for longer than the cycle allows.")
 ALARM = gettext_noop("The run has not started yet; the organiser has been alarmed. The deadline stands.")
@@ -41,9 +39,9 @@ def reconcile() -> dict[str, int]:
     did = {
         "planned": plan_new(),
         "returned": claims.expire() + checks.expire(),
-        "moved": sum(_guarded(_review, pk) for pk in Run.objects.active().values_list("pk", flat=True)),
-        "finished": sum(_guarded(finalise.finish, pk) for pk in _complete()),
-        "reopened": sum(_guarded(reopen_unsettled, pk) for pk in _complete()),
+        "moved": sum(guarded(_review, pk) for pk in Run.objects.active().values_list("pk", flat=True)),
+        "finished": sum(guarded(finalise.finish, pk) for pk in _complete()),
+        "reopened": sum(guarded(reopen_unsettled, pk) for pk in _complete()),
     }
     heartbeats.sweep()
     signals.reconciled.send_robust(None)
@@ -51,16 +49,7 @@ def reconcile() -> dict[str, int]:
 
 
 def plan_new() -> int:
-    return sum(_guarded(planning.plan, pk) for pk in _unplanned())
-
-
-def _guarded(step: Any, run_id: int) -> int:
-    """One run's trouble must not keep the others from their way out."""
-    try:
-        return int(bool(step(run_id)))
-    except Exception:
-        log.exception("reconcile: %s failed for run %s", step.__name__, run_id)
-        return 0
+    return sum(guarded(planning.plan, pk) for pk in _unplanned())
 
 
 def _unplanned() -> list[int]:
