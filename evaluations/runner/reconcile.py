@@ -25,7 +25,6 @@ from evaluations.runner import checks, finalise
 from evaluations.runner.turns import move_status
 from registration.types import START_ALARM_HOURS
 
-
 OUTAGE_OVER = gettext_noop("The memory service stayed away for longer than the cycle allows.")
 ALARM = gettext_noop("The run has not started yet; the organiser has been alarmed. The deadline stands.")
 DEADLINE = gettext_noop(
