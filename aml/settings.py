@@ -58,6 +58,11 @@ EGRESS_ADDRESSES = env.list(
     "AML_EGRESS_ADDRESSES", help="Addresses our calls come from, printed in the API guide."
 )
 METRICS_TOKEN = env.secret("AML_METRICS_TOKEN", help="Bearer token for /metrics from outside.")
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int(
+    "AML_TRUSTED_PROXIES",
+    default=0,
+    help="Proxies in front that append to X-Forwarded-For; log-in limits count the address before them.",
+)
 ALLOW_PRIVATE_ENDPOINTS = env.bool(
     "AML_ALLOW_PRIVATE_ENDPOINTS",
     default=not PRODUCTION,
@@ -153,6 +158,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "aml.web.middleware.refuse_nul",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -162,6 +168,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "aml.web.middleware.keep_private",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]

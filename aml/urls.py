@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from allauth.account.decorators import secure_admin_login
 from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
 from aml.pages import probes
+
+# The admin's own log-in form knows neither rate limits nor a second factor.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("healthz", probes.healthz, name="healthz"),

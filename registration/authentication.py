@@ -43,6 +43,11 @@ class NotApproved(PermissionDenied):
     default_detail = _("The registration of this key is not approved (any more).")
 
 
+class MakerIsViewer(PermissionDenied):
+    default_code = "viewer"
+    default_detail = _("Whoever made this key is a viewer now, and a viewer changes nothing. Make a new key.")
+
+
 class EvaluationKeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, EvaluationKey] | None:
         words = get_authorization_header(request).split()
@@ -68,13 +73,15 @@ class EvaluationKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-un
 
 
 def acting_user(key: EvaluationKey) -> User:
-    """Who acts through this key; raises NotApproved if nobody may."""
+    """Who acts through this key: its maker, or the owner if the maker has left. Raises if nobody may."""
     if key.registration.status != Registration.Status.APPROVED:
         raise NotApproved
     members = Member.objects.filter(
         participant=key.registration.participant, user__is_active=True
     ).select_related("user")
-    maker = members.filter(user=key.created_by, role__in=Member.ACTING).first()
+    maker = members.filter(user=key.created_by).first()
+    if maker is not None and maker.role not in Member.ACTING:
+        raise MakerIsViewer
     member = maker or members.filter(role=Member.Role.OWNER).order_by("joined_at", "pk").first()
     if member is None:
         raise NotApproved

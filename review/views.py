@@ -28,7 +28,7 @@ QUESTIONS_A_PAGE = 25
 @access.page
 def queue(request: PersonRequest) -> HttpResponse:
     form = QueueForm(request.GET or None)
-    cases = queues.filtered(form.chosen())
+    cases = queues.filtered(form.chosen(), reviewer=request.user)
     page = Paginator(cases, CASES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": QueueForm(initial={name: request.GET.get(name, "") for name in form.fields}),

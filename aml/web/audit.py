@@ -33,8 +33,8 @@ def record(
 ) -> AuditEntry:
     """Write one act. Call it inside the transaction of the act itself."""
     return AuditEntry.objects.create(
-        at=clock.now(), actor=actor, actor_label=actor_label, act=act, subject=subject, reason=reason,
-        data=data, public=public,
+        at=clock.now(), actor=actor, actor_key=actor.public_id if actor else "", actor_label=actor_label, act=act,
+        subject=subject, reason=reason, data=data, public=public,
     )  # fmt: skip
 
 
@@ -74,6 +74,7 @@ def _hashed(row: AuditEntry) -> dict[str, Any]:
         "previous": row.previous_hash,
         "at": row.at.astimezone(UTC).isoformat(timespec="microseconds"),
         "actor": row.actor_label,
+        "actor_key": row.actor_key,
         "act": row.act,
         "subject": row.subject,
         "reason": row.reason,
@@ -104,13 +105,16 @@ def verify() -> list[str]:
     """Walk the chain; each sentence names a row that was edited, deleted or moved. Empty: intact."""
     faults: list[str] = []
     expected, previous = 1, GENESIS
-    for row in AuditEntry.objects.filter(sequence__isnull=False).order_by("sequence").iterator():
+    rows = AuditEntry.objects.filter(sequence__isnull=False).select_related("actor")
+    for row in rows.order_by("sequence").iterator():
         if row.sequence != expected:
             faults.append(f"row {expected} is missing; the next one is {row.sequence}")
         if row.previous_hash != previous:
             faults.append(f"row {row.sequence} does not follow the row before it")
         if entry_hash(row) != row.entry_hash:
             faults.append(f"row {row.sequence} was edited")
+        if row.actor is not None and row.actor.public_id != row.actor_key:
+            faults.append(f"row {row.sequence} names another person than it was sealed with")
         expected, previous = (row.sequence or expected) + 1, row.entry_hash
     return faults + _root_faults()
 

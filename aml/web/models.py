@@ -67,6 +67,12 @@ class AuditEntry(models.Model):
 
     at = models.DateTimeField(default=timezone.now, editable=False)
     actor = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    actor_key = models.CharField(
+        max_length=32,
+        blank=True,
+        editable=False,
+        help_text=_("The person's public id; sealed, never published."),
+    )
     actor_label = models.CharField(max_length=200, help_text=_("Role of who acted; no address."))
     act = models.CharField(max_length=80)
     subject = models.CharField(max_length=200, help_text=_("Kind and public id, such as run:3f9…"))

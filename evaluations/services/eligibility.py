@@ -105,12 +105,19 @@ def checked(asked: Question) -> Decision:
         reason = _("This version has no conformance check in this track yet.")
     elif check.status == Check.Status.FAILED:
         reason = _("A gate of this version's newest conformance check failed.")
-    elif _changed_since(asked.facts.checked_endpoints[check.pk], asked.version):
-        reason = _("The endpoints were changed after the conformance check.")
+    elif _edited_since(check.requested_at, asked.version) or _changed_since(
+        asked.facts.checked_endpoints[check.pk], asked.version
+    ):
+        reason = _("The version was changed after its conformance check.")
     else:
         return YES
     hint = _("Run the conformance check; it takes a minute or two and costs no quota.")
     return no("check_required", reason, hint=hint, check=check.public_id if check else None)
+
+
+def _edited_since(tested_at: datetime, version: Version) -> bool:
+    """Code, image, endpoints, authentication or capacity: a Full runs what was tested."""
+    return version.changed_at is not None and version.changed_at > tested_at
 
 
 def _changed_since(tested: dict[str, str | None] | None, version: Version) -> bool:
@@ -135,8 +142,9 @@ def smoked(asked: Question) -> Decision:
     if asked.facts.now >= fresh_until:
         reason = _("The newest passing Smoke was fresh until %(when)s.") % {"when": formats.utc(fresh_until)}
         return no("smoke_stale", reason, hint=_("Start another Smoke."), smoke=smoke.public_id)
-    if smoke.spec["endpoint"] != asked.version.endpoint():
-        reason = _("The endpoints were changed after the newest passing Smoke.")
+    changed = smoke.spec["endpoint"] != asked.version.endpoint()
+    if changed or _edited_since(smoke.accepted_at, asked.version):
+        reason = _("The version was changed after its newest passing Smoke.")
         return no("smoke_stale", reason, hint=_("Start another Smoke."), smoke=smoke.public_id)
     return YES
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aml.lib.text import safe_text
+
 PRETTY_UP_TO = 100_000  # characters; longer bodies are shown as they came
 
 
@@ -34,16 +36,24 @@ def wire(exchange: Mapping[str, Any]) -> dict[str, Any]:
 
 def marked_lines(body: str, *, pointer: str | None) -> Iterator[Line]:
     """The body as indented JSON, the lines at the JSON pointer marked; what is no JSON as it came."""
-    try:
-        value = json.loads(body) if len(body) <= PRETTY_UP_TO else None
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict | list):
+    pretty = _pretty_lines(body)
+    if pretty is None:
         yield from (Line(line, marked=False) for line in body.splitlines())
         return
-    for text, path in _pretty(value, path="", indent=0, lead=""):
+    for text, path in pretty:
         here = pointer is not None and (path == pointer or path.startswith(pointer + "/"))
-        yield Line(text, marked=here and pointer != "")
+        yield Line(safe_text(text), marked=here and pointer != "")
+
+
+def _pretty_lines(body: str) -> list[tuple[str, str]] | None:
+    """None for what is no JSON, too long, or nested too deeply to be drawn."""
+    if len(body) > PRETTY_UP_TO:
+        return None
+    try:
+        value = json.loads(body)
+        return list(_pretty(value, path="", indent=0, lead="")) if isinstance(value, dict | list) else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _pretty(value: object, *, path: str, indent: int, lead: str) -> Iterator[tuple[str, str]]:

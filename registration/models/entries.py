@@ -108,6 +108,9 @@ class Version(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
     )
+    changed_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text=_("When what a Full freezes was last edited.")
+    )
     frozen_at = models.DateTimeField(null=True, blank=True, editable=False)
     withdrawn_at = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -100,8 +100,10 @@ def update_version(
         changed.update(_replace_memory_key(version, memory_key))
         if version.entry.versions.exclude(pk=version.pk).filter(label=version.label).exists():
             raise _label_taken()
+        if changed.keys() & set(Version.FROZEN_FIELDS):
+            version.changed_at = clock.now()  # earlier checks and Smokes tested something else
         with guards.refusing(_label_taken()):
-            version.save(update_fields=[*changed])
+            version.save(update_fields=[*changed, "changed_at"])
         if changed:
             audit.record(
                 "version.changed", subject=f"version:{version.public_id}", actor=actor,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from aml.web import formats
 from aml.web.models import User
@@ -16,9 +16,13 @@ from review.models import Case, Decision
 from review.serializers.severities import summary
 
 
-def filtered(chosen: Mapping[str, str]) -> QuerySet[Case]:
-    """Cases of a status, track and division; undecided ones wait longest first, decided ones come newest first."""
-    cases = Case.objects.for_queue()
+def filtered(chosen: Mapping[str, str], *, reviewer: User) -> QuerySet[Case]:
+    """Cases of a status, track and division; undecided ones wait longest first, decided ones come newest first.
+
+    Of cycles that the reviewer takes part in, nothing: there is a conflict of interest.
+    """
+    own = Registration.objects.filter(Q(participant__members__user=reviewer) | Q(memberships__user=reviewer))
+    cases = Case.objects.for_queue().exclude(run__cycle__in=own.values("cycle"))
     if track := chosen.get("track"):
         cases = cases.filter(run__track=track)
     if division := chosen.get("division"):

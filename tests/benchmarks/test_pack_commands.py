@@ -13,6 +13,7 @@ from aml.web.models import AuditEntry
 from benchmarks.models import PackRelease
 from benchmarks.packs.files import open_pack
 from benchmarks.services import import_pack
+from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -69,4 +70,12 @@ def test_an_edited_audit_row_fails_the_check() -> None:
     assert "chain intact" in output("verify_audit")
     AuditEntry.objects.update(reason="edited")
     with pytest.raises(CommandError, match="row 1 was edited"):
+        output("verify_audit")
+
+
+def test_another_persons_name_on_a_sealed_row_fails_the_check() -> None:
+    audit.record("row.published", subject="run:1", actor=make_user())
+    audit.seal()
+    AuditEntry.objects.update(actor=make_user())
+    with pytest.raises(CommandError, match="row 1 names another person"):
         output("verify_audit")

@@ -13,6 +13,7 @@ from evaluations.models import Attempt, Cooldown, Lane, QuotaEntry, Run, Unit
 from evaluations.records import quota
 from evaluations.services import Decision, Facts, Order, may_start, start_run
 from registration.models import Member, Version
+from registration.services import update_version
 from tests.factories import make_cycle, make_member, make_registration, make_version
 from tests.run_factories import (
     finished_run,
@@ -238,6 +239,16 @@ def test_a_smoke_grows_stale() -> None:
     cycle = version.entry.registration.cycle
     cycle.smoke_fresh_hours = 1
     cycle.save()
+    assert refused(version).code == "smoke_stale"
+
+
+def test_a_version_edited_after_its_tests_is_tested_again() -> None:
+    version = ready_version()
+    owner = version.entry.registration.participant.members.get(role=Member.Role.OWNER).user
+    update_version(actor=owner, version=version, values={"add_concurrency": 64})
+    version.refresh_from_db()
+    assert refused(version).code == "check_required"
+    make_check(version=version)
     assert refused(version).code == "smoke_stale"
 
 

@@ -16,7 +16,7 @@ from aml.web.errors import Refusal
 from aml.web.models import AuditEntry, User
 from registration import crypto, services
 from registration.authentication import EvaluationKeyAuthentication
-from registration.models import EvaluationKey, Registration
+from registration.models import EvaluationKey, Member, Registration
 from tests.factories import make_key, make_member, make_registration
 
 pytestmark = pytest.mark.django_db
@@ -107,6 +107,15 @@ def test_an_unknown_key_and_a_wrong_secret_look_the_same() -> None:
     answers = [call(f"Bearer {each.text}") for each in (unknown, wrong)]
     assert [code_of(answer) for answer in answers] == [(401, "key_unknown")] * 2
     assert answers[0].data == answers[1].data
+
+
+def test_the_key_of_somebody_who_is_a_viewer_now_acts_for_nobody() -> None:
+    registration = make_registration()
+    member = make_member(participant=registration.participant)
+    _key, text = make_key(registration=registration, created_by=member.user)
+    member.role = Member.Role.VIEWER
+    member.save()
+    assert code_of(call(f"Bearer {text}")) == (403, "viewer")
 
 
 def test_a_revoked_key_says_so() -> None:

@@ -15,7 +15,7 @@ from review.findings import Finding, Severity
 from review.models import Case, Decision
 from review.serializers.questions import asks, question_rows
 from review.services.checklist import IDS
-from tests.factories import make_member, make_organiser, make_user
+from tests.factories import make_member, make_organiser, make_registration, make_user
 from tests.review.cases import (
     SECRET_GOLD,
     SECRET_MEMORY,
@@ -85,14 +85,6 @@ def test_a_reviewer_of_the_own_participant_is_refused_with_a_sentence(page: str)
     assert not AuditEntry.objects.filter(act="review.private_viewed").exists()
 
 
-def test_in_the_queue_the_own_case_has_no_link() -> None:
-    case, reviewer = make_case(), make_reviewer()
-    make_member(participant=case.run.registration.participant, user=reviewer)
-    text = client_of(reviewer).get(reverse("review:queue")).content.decode()
-    assert "Your participant: others review it" in text
-    assert pages_of(case)["case"] not in text
-
-
 def test_an_empty_queue_says_how_it_fills() -> None:
     text = client_of(make_reviewer()).get(reverse("review:queue")).content.decode()
     assert "Nothing waits for a reviewer" in text
@@ -114,6 +106,13 @@ def test_the_queue_is_filtered(query: str, shown: bool) -> None:
     case = make_case()
     text = client_of(make_reviewer()).get(reverse("review:queue") + query).content.decode()
     assert (pages_of(case)["case"] in text) is shown
+
+
+def test_the_queue_hides_cases_of_a_cycle_that_the_reviewer_takes_part_in() -> None:
+    case, reviewer = make_case(), make_reviewer()
+    make_member(participant=make_registration(cycle=case.run.cycle).participant, user=reviewer)
+    text = client_of(reviewer).get(reverse("review:queue") + "?status=all").content.decode()
+    assert pages_of(case)["case"] not in text
 
 
 def test_the_queue_tells_approvals_and_findings() -> None:
