@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.scorers import SCORERS
+from benchmarks.scorers import SCORERS, lexical
 from benchmarks.scorers.abstain import declines
 from benchmarks.scorers.base import gold_texts
 from benchmarks.types import Question, Score, Verdict
+
+
+def warm_up() -> None:
+    """Load what the first score would load, a second and a half of it, while nobody waits for a turn."""
+    lexical.stem("warm")
 
 
 def needs_judge(question: Question, *, gold: Any, answer: str) -> bool:

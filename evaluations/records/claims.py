@@ -63,8 +63,9 @@ class Flying:
 def claim(run: Run, *, token: str, now: datetime, service: int, models: int) -> Claim:
     """Take ready units up to what the run's flow leaves and the driver asks for. The caller holds the lock.
 
-    A driver that holds all of a run's claims takes a few more than may be in flight, so that the
-    next call starts without waiting for the database; ``caps`` keeps what is in flight within the window.
+    A driver that holds all of a run's claims takes as many again as may be in flight, so that a whole wave
+    which ends at once is followed without waiting for the database; ``caps`` keeps what is in flight within
+    the window.
     """
     flying, limits = Flying.of(run, token=token), limits_of(run)
     service_state, model_state = service_flow(run, limits=limits), model_flow(run, limits=limits)
@@ -80,7 +81,6 @@ def claim(run: Run, *, token: str, now: datetime, service: int, models: int) -> 
 
 SERVICE_ORDER = (KindChoice.ADD, KindChoice.SEARCH)
 MODEL_ORDER = (KindChoice.JUDGE, KindChoice.ANSWER)  # what is nearest to its end goes first
-AHEAD = 4  # one call in four more than may be in flight
 
 
 def _caps(state: FlowState, kinds: Sequence[str], flying: Flying) -> dict[str, int]:
@@ -110,7 +110,7 @@ def _take(
 def _room(state: FlowState, kind: str, flying: Flying) -> int:
     window = math.floor(flow.window(state, operation=OPERATION[kind]).size)
     mine, others = flying.mine.get(kind, 0), flying.others.get(kind, 0)
-    ahead = 0 if others else -(-window // AHEAD)
+    ahead = 0 if others else window
     return window + ahead - mine - others
 
 

@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from aml.lib.ids import public_id
+from evaluations.engine.scoring import warm_up
 from evaluations.models.ledger import MODEL_KINDS, SERVICE_KINDS
 from evaluations.records import claims, heartbeats
 from evaluations.runner import checks, finalise, survey
@@ -75,6 +76,7 @@ class Driver:
 
     async def run(self) -> None:
         self._wake = asyncio.Event()
+        await asyncio.get_running_loop().run_in_executor(self._beside, warm_up)
         ends = _now() + self._seconds if self._seconds is not None else None
         beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._do_chores())]
         try:
