@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
+from django.utils import translation
 from pytest_django import Settings
 
 
@@ -39,3 +41,11 @@ def _test_settings(settings: Settings, empty_folder: Path) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # WhiteNoise warns of a missing folder; static files are collected at deployment only.
     settings.STATIC_ROOT = empty_folder
+
+
+@pytest.fixture(autouse=True)
+def _english() -> Iterator[None]:
+    """A test that asked for a Chinese page must not leave the next one reversing Chinese addresses."""
+    translation.activate("en")
+    yield
+    translation.activate("en")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.utils.translation import gettext as _
+
+from aml.web.errors import FieldRefusal
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -15,10 +17,17 @@ def refuse_nul(get_response: GetResponse) -> GetResponse:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return HttpResponseBadRequest(_("The address holds a NUL character."), content_type="text/plain")
+            return _nul_refused(request)
         return get_response(request)
 
     return middleware
+
+
+def _nul_refused(request: HttpRequest) -> HttpResponse:
+    sentence = _("The address holds a NUL character.")
+    if request.path.startswith("/api/"):
+        return JsonResponse({"detail": FieldRefusal("url", sentence).detail()}, status=400)
+    return HttpResponseBadRequest(sentence, content_type="text/plain")
 
 
 def keep_private(get_response: GetResponse) -> GetResponse:

@@ -285,9 +285,7 @@ def test_events_are_numbered_and_continue(ready: Version) -> None:
     assert refused(client.get(f"{path}?after=-1"), 400)["field"] == "after"
 
 
-@pytest.mark.parametrize(
-    "query", ["code=%00", "code=NO_SUCH", "operation=judge", "after=x", "after=%F0%9F%98%80"]
-)
+@pytest.mark.parametrize("query", ["code=NO_SUCH", "operation=judge", "after=x", "after=%F0%9F%98%80"])
 def test_wrong_filters_of_attempts_are_named(ready: Version, query: str) -> None:
     run = make_run(version=ready)
     detail = refused(api_of(ready).get(f"/api/v1/runs/{run.public_id}/attempts?{query}"), 400)

@@ -254,7 +254,7 @@ def test_foreign_versions_runs_and_checks_are_404(version: Version) -> None:
         assert stranger.get(reverse(f"evaluations:{name}", args=[found.public_id])).status_code == 404, name
 
 
-@pytest.mark.parametrize("name", ["%00", "nothing", "a b"])
+@pytest.mark.parametrize("name", ["nothing", "a b"])
 def test_an_unknown_registration_is_a_404(version: Version, name: str) -> None:
     assert page_of(version).get(reverse("evaluations:desk") + f"?registration={name}").status_code == 404
 
