@@ -11,7 +11,7 @@ from django.views.generic import RedirectView
 from aml.pages import probes
 
 # The admin's own log-in form knows neither rate limits nor a second factor.
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth asks for it
 
 urlpatterns = [
     path("healthz", probes.healthz, name="healthz"),

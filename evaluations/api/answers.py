@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import ParseError
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from aml.lib.canonical import sha256_hex
-from aml.web import idempotency
+from aml.lib.text import whole_number
+from aml.web import http, idempotency
 from aml.web.errors import FieldRefusal
 from aml.web.models import User
 from registration.models import EvaluationKey, Registration, Version
@@ -58,14 +56,6 @@ def version_of(request: Request, public_id: str) -> Version:
     return version
 
 
-def body_of(request: Request) -> Any:
-    """The parsed body. The JSON parser lets one bad input through as an error of its own."""
-    try:
-        return request.data
-    except RecursionError as error:
-        raise ParseError(_("The body is nested too deep.")) from error
-
-
 def once(
     request: Request, *, act: str, body: Any, do: Callable[[], dict[str, Any]], status: int = 201
 ) -> Response:
@@ -87,18 +77,17 @@ def plain(data: Any) -> Any:
 
 def tagged(request: Request, data: Any) -> HttpResponse:
     """With an ETag; 304 where the reader has it."""
-    tag = f'"{sha256_hex(JSONRenderer().render(data))[:32]}"'
-    response = Response(data, headers={"ETag": tag, "Cache-Control": "no-cache"})
-    found = get_conditional_response(request._request, etag=tag, response=response)
-    return found if isinstance(found, HttpResponse) else response
+    answer = Response(data, headers={"Cache-Control": "no-cache"})
+    return http.tagged(request, answer, content=JSONRenderer().render(data))
 
 
 def number_from(request: Request, name: str) -> int:
     """A query parameter that is a number from 0; 0 where it is missing."""
     text = request.query_params.get(name, "0")
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
+    number = whole_number(text)
+    if number is None:
         raise FieldRefusal(name, _("Got “%s”; expected a number from 0.") % text[:40])
-    return int(text)
+    return number
 
 
 def choice_from(request: Request, name: str, values: Sequence[str]) -> str:

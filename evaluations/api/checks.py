@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from aml.web.errors import FieldRefusal
-from evaluations.api.answers import body_of, once, person_of, registration_of, version_of
+from evaluations.api.answers import once, person_of, registration_of, version_of
 from evaluations.models import Check
 from evaluations.serializers import CheckAnswer, CheckRequest
 from evaluations.services import request_check
@@ -25,7 +25,7 @@ from registration.models import Version
 @api_view(["POST"])
 def checks(request: Request) -> Response:
     """Start a conformance check of a version. Takes ``Idempotency-Key``."""
-    body = CheckRequest(data=body_of(request))
+    body = CheckRequest(data=request.data)
     body.is_valid(raise_exception=True)
     values = body.validated_data
 

@@ -15,7 +15,6 @@ from rest_framework.response import Response
 
 from evaluations import serializers
 from evaluations.api.answers import (
-    body_of,
     choice_from,
     number_from,
     once,
@@ -63,7 +62,7 @@ def runs(request: Request) -> Response:
     """Your runs, newest first, at most 100 at a time; or start one (takes ``Idempotency-Key``)."""
     if request.method == "GET":
         return Response(serializers.RunList(_listed(request)).data)
-    body = serializers.RunRequest(data=body_of(request))
+    body = serializers.RunRequest(data=request.data)
     body.is_valid(raise_exception=True)
     values = body.validated_data
 
@@ -156,7 +155,7 @@ def attempts(request: Request, public_id: str) -> Response:
 def cancel(request: Request, public_id: str) -> Response:
     """End a run. What it costs is in the policy of ``/cycles/current``; takes ``Idempotency-Key``."""
     found = _run_or_404(request, public_id)
-    body = serializers.CancelRequest(data=body_of(request) or {})
+    body = serializers.CancelRequest(data=request.data or {})
     body.is_valid(raise_exception=True)
     expected = body.validated_data.get("expected", "")
 
@@ -177,7 +176,7 @@ def cancel(request: Request, public_id: str) -> Response:
 def resume(request: Request, public_id: str) -> Response:
     """Have a call tried at once after an outage of your service; a success lets the run go on."""
     found = _run_or_404(request, public_id)
-    serializers.Nothing(data=body_of(request) or {}).is_valid(raise_exception=True)
+    serializers.Nothing(data=request.data or {}).is_valid(raise_exception=True)
 
     def do() -> dict[str, Any]:
         resume_run(actor=person_of(request), run=found)

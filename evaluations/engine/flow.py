@@ -7,6 +7,7 @@ down and lets single calls through as probes; an outage is what a person is told
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -200,3 +201,15 @@ def _grown(before: Window, *, began_at: float, now: float, limits: Limits) -> Wi
         return replace(before, streak=streak) if streak != before.streak else before
     size = min(float(before.most), max(before.size * limits.regrow_factor, before.size + 1))
     return replace(before, size=size, streak=streak, changed_at=now)
+
+
+def covered(spans: Iterable[tuple[float, float]], *, grace: float) -> float:
+    """Seconds that the spans (start, end) cover together, where each reaches ``grace`` beyond its end.
+
+    The last one's grace is not counted: nothing has been seen of it yet.
+    """
+    total, until = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end + grace - max(start, until))
+        until = max(until, end + grace)
+    return max(0.0, total - grace)

@@ -36,8 +36,7 @@ class SampleSpool:
     """``lanes`` in the pack's order. Close it to free the disk."""
 
     def __init__(self, samples: Iterable[Sample]) -> None:
-        # Lives as long as the spool: ``close`` is its end.
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="aml-samples-")  # noqa: SIM115
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="aml-samples-")  # noqa: SIM115 - lives until close
         self._end = 0
         self.lanes: dict[str, LaneInfo] = {}
         for order, sample in enumerate(samples):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext_noop
 
 from aml.web import clock, outbox
@@ -24,6 +24,8 @@ from evaluations.records.transitions import PLATFORM, Why, add_event, lock, tran
 from evaluations.runner import checks, finalise
 from evaluations.runner.turns import move_status
 from registration.types import START_ALARM_HOURS
+
+PROBES_MISSED = 2  # as many of the breaker's longest waits may lie between two calls of one outage
 
 OUTAGE_OVER = gettext_noop("The memory service stayed away for longer than the cycle allows.")
 ALARM = gettext_noop("The run has not started yet; the organiser has been alarmed. The deadline stands.")
@@ -98,25 +100,30 @@ def _end_of_outage(run: Run, *, now: datetime) -> bool:
         return False
     limits = limits_of(run).model_copy(update={"outage_end": run.rule("outage_end_hours") * 3600.0})
     state = service_flow(run, limits=limits)
-    if not flow.outage_over(state, now=now.timestamp(), limits=limits):
+    if state.failing_since is None or not flow.outage_over(state, now=now.timestamp(), limits=limits):
         return False
-    if not _tried_since(run, (state.failing_since or 0.0) + limits.outage_end, now=now):
+    asked = _asked_for(run, since=state.failing_since, now=now, grace=PROBES_MISSED * limits.probe_cap)
+    if asked < limits.outage_end:
         return False
     code = _latest_code(run)
     why = Why(actor=PLATFORM, sentence=OUTAGE_OVER, code=code, fault=Fault.PARTICIPANT)
     return transition(run.pk, states.RunStatus.FAILED, why=why)
 
 
-def _tried_since(run: Run, moment: float, *, now: datetime) -> bool:
-    """Whether a call begun after ``moment`` failed: time in which nobody called is no outage of the service."""
-    since = datetime.fromtimestamp(moment, tz=now.tzinfo)
-    tried = run.attempts.filter(kind__in=SERVICE_KINDS, fault=Fault.PARTICIPANT, started_at__gte=since)
-    return tried.exists()
+def _asked_for(run: Run, *, since: float, now: datetime, grace: float) -> float:
+    """Seconds of the outage in which we kept calling: while our side was away, nobody else's was."""
+    begun = datetime.fromtimestamp(since, tz=now.tzinfo)
+    calls = run.attempts.filter(
+        kind__in=SERVICE_KINDS, fault=Fault.PARTICIPANT, finished_at__gte=begun
+    ).values_list("started_at", "finished_at")
+    spans = [(max(start, begun).timestamp(), end.timestamp()) for start, end in calls if end]
+    return flow.covered(spans, grace=grace)
 
 
 def _latest_code(run: Run) -> str:
-    newest = run.attempts.filter(~Q(code="")).order_by("-finished_at").values_list("code", flat=True).first()
-    return newest or "CONNECT_REFUSED"
+    """Of the service's failures, of which an outage has at least one."""
+    failed = run.attempts.filter(kind__in=SERVICE_KINDS, fault=Fault.PARTICIPANT)
+    return str(failed.order_by("-finished_at").values_list("code", flat=True)[0])
 
 
 def _watch_start(run: Run, *, now: datetime) -> None:

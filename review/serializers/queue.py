@@ -41,7 +41,6 @@ def _by_status(cases: QuerySet[Case], status: str) -> QuerySet[Case]:
 
 def rows(cases: Iterable[Case], *, reviewer: User, now: datetime) -> list[dict[str, Any]]:
     found = list(cases)
-    own = set(Registration.objects.of(reviewer).values_list("pk", flat=True))
     decided = set(Decision.objects.filter(reviewer=reviewer, case__in=found).values_list("case", "round"))
     approvals = Counter(
         Decision.objects.filter(case__in=found, round=F("case__round"), verdict=Decision.Verdict.APPROVE)
@@ -56,7 +55,6 @@ def rows(cases: Iterable[Case], *, reviewer: User, now: datetime) -> list[dict[s
             "age": _age(case, now=now),
             "approvals": formats.done_of_total(approvals[case.pk], Case.APPROVALS),
             "findings": summary(case),
-            "own": case.run.registration_id in own,
             "decided": (case.pk, case.round) in decided,
         }
         for case in found

@@ -12,6 +12,7 @@ from evaluations.engine.contract import Limits
 from evaluations.engine.flow import (
     FlowState,
     allowance,
+    covered,
     next_probe_at,
     on_result,
     outage,
@@ -170,3 +171,19 @@ def test_windows_stay_within_one_and_the_declared_size(events: list[tuple[bool, 
         assert 1.0 <= state.add.size <= 16.0
         assert 1.0 <= state.search.size <= 32.0
         assert 0 <= allowance(state, operation=operation, in_flight=0, now=now) <= 32
+
+
+@pytest.mark.parametrize(
+    ("spans", "seconds"),
+    [
+        ([], 0.0),
+        ([(0.0, 1.0)], 1.0),
+        ([(0.0, 1.0), (5.0, 6.0)], 6.0),
+        ([(0.0, 1.0), (100.0, 101.0)], 12.0),
+        ([(0.0, 50.0), (10.0, 20.0)], 50.0),
+    ],
+)
+def test_a_long_gap_between_calls_counts_no_more_than_the_grace(
+    spans: list[tuple[float, float]], seconds: float
+) -> None:
+    assert covered(spans, grace=10.0) == seconds

@@ -17,6 +17,7 @@ from evaluations.records.transitions import PLATFORM, Why, transition
 from evaluations.runner import turns
 from evaluations.runner.reconcile import driver_wanted, reconcile
 from evaluations.runner.turns import Ask
+from registration.models import Cycle
 from tests.evaluations.ledger.rows import Hand, accepted_run, gone, later, ledger_run, started, statuses
 from tests.factories import make_organiser
 from tests.run_factories import make_check
@@ -118,15 +119,24 @@ def test_an_outage_of_six_hours_ends_in_a_success_with_one_quota_entry() -> None
     assert list(run.quota_entries.order_by("pk").values_list("act", flat=True)) == ["reserve", "consume"]
 
 
-def test_after_24_hours_without_a_success_the_run_ends_by_the_participant() -> None:
+def test_after_the_cycles_time_without_a_success_the_run_ends_by_the_participant() -> None:
+    hand = started("+?")
+    Cycle.objects.update(outage_end_hours=2)
+    down(hand, times=24)
+    reconcile()  # pauses
+    reconcile()
+    run = now_of(hand.run)
+    assert (run.status, run.fault, run.code) == ("failed", "participant", "CONNECT_REFUSED")
+
+
+def test_a_day_in_which_our_workers_were_away_is_not_the_participants_outage() -> None:
     hand = started("+?")
     down(hand)
     reconcile()
     later(hours=24)
     down(hand, times=1)
     reconcile()
-    run = now_of(hand.run)
-    assert (run.status, run.fault, run.code) == ("failed", "participant", "CONNECT_REFUSED")
+    assert now_of(hand.run).status == "paused"
 
 
 def test_time_in_which_nobody_called_is_no_outage_of_the_service() -> None:
